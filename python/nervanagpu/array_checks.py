@@ -52,7 +52,9 @@ _WISHES = {
 
 @public()
 def require(x: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None) -> GPUTensor:
-    """A tensor of x that lies by rows ("C") or columns ("F") and has memory of its own ("O"), as the letters say."""
+    """A tensor of x that lies by rows ("C") or columns ("F"), has memory of its own ("O") and may be written ("W"), as
+    the letters say.
+    """
     given = (
         [requirements] if isinstance(requirements, str) else iterable_of("require", "requirements", requirements or ())
     )
@@ -68,7 +70,8 @@ def require(x: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None
         made = asfortranarray(made)
     elif "C" in wishes and not made.flags.c_contiguous:
         made = made.copy()
-    return made.copy(order="F" if "F" in wishes else "C") if "O" in wishes and not made.flags.owndata else made
+    kept = ("O" not in wishes or made.flags.owndata) and ("W" not in wishes or made.flags.writeable)
+    return made if kept else made.copy(order="F" if "F" in wishes else "C")
 
 
 @public()

@@ -94,8 +94,8 @@ def _errors(name: str, given: tuple[Any, ...], result: GPUTensor, mask: GPUTenso
         yield "invalid"
 
 
-def _report(kind: str, name: str, level: int) -> None:
-    mode, (words, flag) = _state.modes[kind], _KINDS[kind]
+def _report(kind: str, name: str, level: int, flags: int) -> None:
+    mode, words = _state.modes[kind], _KINDS[kind][0]
     text = f"{words} encountered in {name}"
     if mode == "raise":
         raise FloatingPointError(text)
@@ -110,7 +110,7 @@ def _report(kind: str, name: str, level: int) -> None:
         if mode == "log":
             to.write(f"Warning: {text}\n")
         else:
-            to(words, flag)
+            to(words, flags)
 
 
 def _look(
@@ -118,11 +118,13 @@ def _look(
 ) -> None:
     _state.busy = True
     try:
-        found = [kind for kind in _errors(name, given, result, mask) if _state.modes[kind] != "ignore"]
+        found = list(_errors(name, given, result, mask))
     finally:
         _state.busy = False
+    flags = sum(_KINDS[kind][1] for kind in found)  # of all of them, as NumPy passes them to each call
     for kind in found:
-        _report(kind, f"scalar {name}" if scalar else name, level + 1)
+        if _state.modes[kind] != "ignore":
+            _report(kind, f"scalar {name}" if scalar else name, level + 1, flags)
 
 
 def _level(gates: set[str]) -> int | None:

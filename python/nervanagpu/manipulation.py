@@ -518,6 +518,8 @@ def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any 
     if where is True:
         dst[...] = _core.as_dtype(value, dst.dtype)
         return
+    while value.ndim > dst.ndim and value.shape[0] == 1:  # axes that an assignment leaves out, too
+        value = value[0]
     _core.assign(dst, elementwise.where(ufunc_keywords.mask_of("copyto", where), _core.cast(value, dst.dtype), dst))
 
 

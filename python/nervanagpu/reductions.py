@@ -72,13 +72,13 @@ def stored(function: str, result: GPUTensor, out: Any, casting: str = "same_kind
 def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: Any) -> GPUTensor:
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
-    return stored(function, result, out)
+    return stored(function, result, out, "unsafe")  # as NumPy's
 
 
-def of_out(function: str, out: Any) -> Any:
-    """The dtype that sums are computed in for `out`: its own, whatever x's is, as NumPy's are."""
+def of_out(function: str, x: GPUTensor, out: Any) -> Any:
+    """The dtype that sums are computed in for `out`: one that holds both, as NumPy's."""
     to = ufunc_keywords.outputs(function, out, 1)[0]
-    return None if to is None else to.dtype
+    return None if to is None else dtypes.promoted(x.dtype, to.dtype)
 
 
 def _reduced(
@@ -132,7 +132,7 @@ def sum(
     if where is not True:
         x = _masked("sum", x, where, 0)
     if out is not None and dtype is None:
-        dtype = of_out("sum", out)
+        dtype = of_out("sum", operand_of(x), out)
     result: GPUTensor = _reduced("sum", x, axis, keepdims, dtype)
     if initial is not None:
         result = elementwise.add(result, _first("sum", initial, result.dtype))
@@ -153,7 +153,7 @@ def prod(
     if where is not True:
         x = _masked("prod", x, where, 1)
     if out is not None and dtype is None:
-        dtype = of_out("prod", out)
+        dtype = of_out("prod", operand_of(x), out)
     result: GPUTensor = _reduced("prod", x, axis, keepdims, dtype)
     if initial is not None:
         result = elementwise.multiply(result, _first("prod", initial, result.dtype))

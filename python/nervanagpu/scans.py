@@ -35,13 +35,13 @@ def cumsum(
     """
     operand, at = _row("cumsum", x, axis)
     if out is not None and dtype is None:
-        dtype = reductions.of_out("cumsum", out)
+        dtype = reductions.of_out("cumsum", operand, out)
     if dtype is not None:
         operand = _core.as_dtype(operand, dtype)
     result = _core.cumsum(operand, at)
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
-    return _result(result, out)
+    return reductions.stored("cumsum", result, out, "unsafe")
 
 
 @public(method=True)
@@ -54,7 +54,7 @@ def cumprod(
     """
     operand, at = _row("cumprod", x, axis)
     if out is not None and dtype is None:
-        dtype = reductions.of_out("cumprod", out)
+        dtype = reductions.of_out("cumprod", operand, out)
     if dtype is not None:
         operand = _core.as_dtype(operand, dtype)
     kind = dtypes.kind_of(operand.dtype)
@@ -67,7 +67,7 @@ def cumprod(
         back = result[along(at, slice(apart, None))]
         back[...] = elementwise.multiply(back, front.copy())
         apart *= 2
-    return _result(result, out)
+    return reductions.stored("cumprod", result, out, "unsafe")
 
 
 def _standard(
@@ -79,14 +79,14 @@ def _standard(
             raise ValueError(f"{name}: axis is None and x has {x.ndim} axes; needs an axis")
         x, axis = ravel(x), 0
     if out is not None and dtype is None:
-        dtype = reductions.of_out(name, out)
+        dtype = reductions.of_out(name, x, out)
     result = (cumsum if name == "cumulative_sum" else cumprod)(x, axis, dtype)
     if include_initial:
         at = axis_of(name, axis, x.ndim)
         first = (*x.shape[:at], 1, *x.shape[at + 1 :])
         one = creation.full(first, 0 if name == "cumulative_sum" else 1, result.dtype)
         result = composed.concatenate([one, result], at)
-    return _result(result, out)
+    return reductions.stored(name, result, out, "unsafe")
 
 
 @public()

@@ -42,6 +42,10 @@ PROGRAMS = """
     xp.repeat(L(5), 2, axis=1)
     xp.compress([True, False], L(5), axis=-1)
     xp.compress([True], L(5), axis=1)
+    x = Z((2, 3)); xp.copyto(x, L([[[1, 2, 3]]]), where=L([True, False, True])); x
+    x = Z((2, 3)); xp.copyto(x, A('float64', (2, 2, 3)), where=True); x
+    x = xp.broadcast_to(L([1, 2]), (2, 2)); y = xp.require(x, requirements='W'); y[0] = 5; y
+    x = L([1, 2]); y = xp.require(x, requirements=['W', 'C']); y[0] = 5; x
 """
 
 

@@ -160,6 +160,9 @@ def test_called_printed_written(capsys: pytest.CaptureFixture[str]) -> None:
     1 / x, x / x, ng.exp(x + 1000)
     assert ng.seterr(**old)["divide"] == "call" and set(old.values()) == {"ignore"}
     assert calls == [("divide by zero", 1), ("invalid value", 8), ("overflow", 2)]
+    with ng.errstate(divide="call"):
+        ng.array([1.0, 0.0]) / 0  # NumPy has the flags of all errors in each call
+    assert calls[3:] == [("divide by zero", 9)]
     ng.seterrcall(before)
     with ng.errstate(call=log, all="log"):
         assert ng.geterrcall() is log

@@ -77,6 +77,16 @@ PROGRAMS = """
     xp.cumprod(L([1 + 1j, 2]), out=Z((2,)))
     xp.cumulative_sum(L([1, 2], 'int16'), out=Z((2,), 'uint8'))
     xp.add.reduce(L([[1.5, 2]]), axis=0, out=Z((2,), 'int64'))
+    xp.sum(L([[0.5, 0.75], [0.75, 1]], 'float32'), axis=0, out=Z((2,), 'int64'))
+    xp.sum(L([[0.5, 0.75], [0.75, 1]], 'float32'), axis=0, dtype='float64', out=Z((2,), 'int16'))
+    xp.sum(L([[200, 100], [100, 1]], 'uint8'), axis=0, out=Z((2,), 'uint8'))
+    xp.sum(L([[200, 100], [100, 1]], 'uint8'), axis=0, out=Z((2,), 'uint16'))
+    xp.sum(L([[1, 0], [1, 0]]), axis=0, out=Z((2,), 'bool'))
+    xp.cumsum(L([0.5, 0.75, 0.75]), out=Z((3,), 'int64'))
+    xp.cumprod(L([0.5, 4, 0.75]), out=Z((3,), 'int64'))
+    xp.cumulative_prod(L([0.5, 4, 0.75]), out=Z((3,), 'int64'))
+    xp.cumsum(L([0.5, 0.75, 0.75]), out=Z((2,)))
+    xp.nancumsum(L([0.5, 0.75, np.nan]), out=Z((3,), 'float32'))
 """
 
 

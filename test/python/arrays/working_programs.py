@@ -304,8 +304,62 @@ def what_is_refused():
     return caught, x
 
 
+def cartesian_product():
+    rows = [np.array([1, 2, 3]), np.array([4, 5]), np.array([6, 7])]
+    places = np.indices((len(row) for row in rows), dtype=int)
+    places = places.reshape(len(rows), -1).T
+    for k, row in enumerate(rows):
+        places[:, k] = row[places[:, k]]
+    return places, np.unique(places.sum(1), return_counts=True)
+
+
+def texts_of_float32():
+    """f"{x}" of a float32 has more digits than str(x); limits are float32, too."""
+    x = np.array([0.1, -2.5, 1e10], dtype=np.float32)
+    limits = np.finfo(np.float32)
+    half = np.ones(2, np.float16) * limits.eps
+    texts = [f"{x[0]}", str(x[0]), f"{x.sum()}", f"{x[0]:.3f}", f"{x.max():>14}", str(limits.eps), str(limits.max)]
+    return texts, half, x * limits.eps, f"{np.array([7])[0]}", f"{np.array([True])[0]:>6}"
+
+
+def grades():
+    """Rules in order, quantiles as fractions of another dtype, weights beside what is missing."""
+    points = np.array([[12, 71, 55], [90, 33, 47], [64, 80, 100]], dtype=np.uint8)
+    marks = np.select([points < 40, points < 60, points < 80], [5, 4, 2], default=1)
+    share = np.select([points > 50], [points.astype(np.float32) / 100], 0.5)
+    limits = np.quantile(share, np.array([0.25, 0.5])), np.percentile(share, np.float64(30)), np.median(share)
+    seen, missing = np.array([[np.inf, 1.0, 2.0], [4.0, 3.0, 5.0]]), np.array([np.nan, np.inf, 3], dtype=np.float32)
+    means = np.average(seen, axis=1, weights=[0.5, 1, 1], returned=True)
+    best = np.max(points, axis=0, initial=75), np.sum(points, axis=1, initial=1000), np.prod(points[0], initial=2.5)
+    columns = np.sum(share, axis=0, out=np.zeros(3, dtype=np.int64))
+    return marks, share, *limits, means, *best, columns, np.nan_to_num(missing, nan=np.float64(0.5), posinf=9)
+
+
+def errors_of_floats():
+    """What errstate raises, and what it hears."""
+    x, zeros, heard = np.array([1.0, 0.0, -1.0]), np.zeros(3, dtype=float), []
+    raised = []
+    with np.errstate(all="raise", under="ignore"):
+        for attempt in (
+            lambda: x / zeros,
+            lambda: np.log(x),
+            lambda: np.sqrt(x),
+            lambda: np.exp(x * 1000),
+            lambda: np.array([1, 2]) // np.array([0, 1]),
+            lambda: x[0] / zeros[0],
+            lambda: np.divide(x, x, out=np.zeros(3, dtype=float), where=x != 0),
+        ):
+            try:
+                raised.append(attempt())
+            except FloatingPointError as error:
+                raised.append(str(error))
+    with np.errstate(call=lambda kind, flag: heard.append((kind, flag)), divide="call", invalid="call"):
+        lost = np.isnan(x / zeros)
+    return raised, heard, lost
+
+
 PROGRAMS = [
     *(elimination_with_pivots, conjugate_gradients, edges_of_a_picture, dithering, signal_filter, layers_with_adam),
     *(windows_and_attention, bits, weights_of_words, numbers_of_arrays, kept_and_sent),
-    what_is_refused,
+    *(what_is_refused, cartesian_product, texts_of_float32, grades, errors_of_floats),
 ]
