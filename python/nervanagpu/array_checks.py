@@ -52,7 +52,7 @@ _WISHES = {
 
 @public()
 def require(x: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None) -> GPUTensor:
-    """A tensor of x, as letters say: by rows ("C") or columns ("F"), with memory of its own ("O"), to be written ("W")."""
+    """A tensor of x that lies by rows ("C") or columns ("F"), has its own memory ("O") and may be written ("W")."""
     given = (
         [requirements] if isinstance(requirements, str) else iterable_of("require", "requirements", requirements or ())
     )
