@@ -52,7 +52,7 @@ def _masked(function: str, x: Any, where: Any, value: Any) -> GPUTensor:
     """x, and `value` where the mask is not set."""
     x = operand_of(x)
     mask = ufunc_keywords.mask_of(function, where)
-    if dtypes.kind_of(x.dtype) == "b":
+    if dtypes.kind_of(x.dtype) == "b" and not isinstance(value, GPUTensor):
         value = bool(value)
     return elementwise.where(mask, x, value)
 
@@ -163,13 +163,14 @@ def prod(
 def _extreme(
     name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Any
 ) -> GPUTensor:
+    x = operand_of(x)
+    if initial is not None:
+        initial = _first(name, initial, x.dtype)
     if where is not True:
         if initial is None:
             raise ValueError(f"{name}: there is a mask `where` but no `initial`; needs both")
         x = _masked(name, x, where, initial)
-    x = operand_of(x)
     if initial is not None:
-        initial = _first(name, initial, x.dtype)
         choose = elementwise.maximum if name == "max" else elementwise.minimum
         if x.size == 0:
             counted = sum(_core.cast(x, np.int64), axis, keepdims=keepdims)  # zeros, of the result's shape

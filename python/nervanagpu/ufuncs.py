@@ -148,15 +148,15 @@ def _reduce_of(function: Binary, name: str) -> Binary:
             mask[...] = ufunc_keywords.mask_of(title, where)
         made = given
         for a in sorted(places, reverse=True):
-            first = initial if a == max(places) else None  # once
+            first = initial if a == min(places) else None  # once for each result: along the last of the axes
             if made.shape[a] == 0:
-                empty = identity if initial is None else initial
+                empty = first if first is not None else initial if identity is None else identity
                 if empty is None:
                     raise ValueError(f"{title}: axis {a} has no elements; needs one or more, or initial")
-                made = _full((*made.shape[:a], *made.shape[a + 1 :]), empty, made.dtype)
+                made, mask = _full((*made.shape[:a], *made.shape[a + 1 :]), empty, made.dtype), None
             elif mask is not None and len(places) > 1:
-                last = elementwise.where(mask, made, identity if identity is not None else initial)
-                made, mask = _one_axis(function, name, last, a, first, None), None
+                other = _full((), initial if identity is None else identity, made.dtype)
+                made, mask = _one_axis(function, name, elementwise.where(mask, made, other), a, first, None), None
             else:
                 made, mask = _one_axis(function, name, made, a, first, mask), None
         if to is None and all(given.shape[a] == 1 for a in places):

@@ -139,9 +139,6 @@ def test_out_says_the_dtype_of_sums(rng, name):
         out = np.zeros(() if name in ("sum", "prod") else 7, to)
         ours, theirs = ng.array(out), out.copy()
         got = outcome(lambda a=a, o=ours: getattr(ng, name)(ng.array(a), out=o))
-        if not np.can_cast(source, to, "same_kind"):
-            assert got is TypeError
-            continue
         getattr(np, name)(a, out=theirs)
         assert got is ours
         agree(ours, theirs)
