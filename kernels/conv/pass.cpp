@@ -111,15 +111,16 @@ void Pass::launch(const Launch& l) {
   const bool few = l.gathered.channels != 0;
   const std::int64_t forced_run = few ? gconv::forced_run(forced_) : 0;
   const std::int64_t run = forced_run != 0 ? forced_run : few ? gconv::run_of(l.gathered) : 0;
-  const std::optional<halo::Choice> shared = few ? std::nullopt : shares_taps(l, multiprocessors());
-  if (shared) {
-    Launch one = l;
-    if (const auto keeps = keeps_filters(one, *shared, multiprocessors())) {
-      launch_resident(one, *keeps);
-    } else {
-      launch_halo(l, *shared);
+  if (std::optional<Launch> one = few ? std::nullopt : in_channels_of_16_bits(l)) {
+    const std::optional<halo::Choice> shared = shares_taps(*one, multiprocessors());
+    if (const auto keeps = keeps_filters(*one, shared, multiprocessors())) {
+      launch_resident(*one, *keeps);
+      return;
     }
-    return;
+    if (shared) {
+      launch_halo(*one, *shared);
+      return;
+    }
   }
   if (few && l.pass == 'f') {
     const std::optional<resident::Choice> choice = keeps_filters(l, multiprocessors());
@@ -467,7 +468,7 @@ void Pass::run(std::vector<Modelled>* models) {
   const bool as_it_is = as_narrow || as_narrow_update;  // x is read as it lies
   if (!as_it_is && (narrow::is_forced(forced_) || narrow_update::is_forced(forced_))) forced_ = {};
   const std::optional<cells::Cells> as_cells = as_it_is ? std::nullopt : in_cells();
-  const bool few = !as_it_is && !as_cells &&
+  const bool few = !as_it_is && !as_cells && !sgemm::byte(p_.x_type) &&
                    (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_)
                                            : gconv::forced_run(forced_) != 0 || resident::is_forced(forced_));
   if (few && !gconv::possible(pass_, p_))

@@ -156,7 +156,9 @@ class Pass {
   [[nodiscard]] std::optional<halo_update::Choice> shares_products(const Launch& l) const;
   void launch_halo_update(const Launch& l, const halo_update::Choice& choice);
   [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
-  std::optional<resident::Choice> keeps_filters(Launch& l, const halo::Choice& streams, int multiprocessors) const;
+  std::optional<resident::Choice> keeps_filters(Launch& l, const std::optional<halo::Choice>& streams,
+                                                int multiprocessors) const;
+  [[nodiscard]] static std::optional<Launch> in_channels_of_16_bits(const Launch& l);
   void launch_resident(const Launch& l, const resident::Choice& choice);
   [[nodiscard]] std::optional<GemmProblem> as_product(const Launch& l) const;
   void launch(const Launch& l);

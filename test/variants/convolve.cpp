@@ -120,7 +120,8 @@ bool on_tensor_cores(const Kernel& kernel) {
 // fprop of bytes that cells.sass has made float16.
 bool of_bytes_as_halves(const Kernel& kernel) {
   if (makes_cells(kernel)) return kernel.manifest().variant.at("FROM") != "b16";
-  return (shares_taps(kernel) || keeps_filters(kernel)) && kernel.manifest().variant.at("YT") == "s32";
+  const auto& variant = kernel.manifest().variant;
+  return (shares_taps(kernel) || keeps_filters(kernel)) && variant.at("XT") == "f16" && variant.at("YT") == "s32";
 }
 
 // As conv_detail names it, to have it taken.
@@ -164,6 +165,8 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   if (makes_cells(kernel) || makes_piece_cells(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
   if (shares_products(kernel) || updates_narrow(kernel)) return {ConvPass::update, Layout::channels_last};
+  if (keeps_filters(kernel) && sgemm::byte(type_of(kernel.manifest().variant.at("XT"))))
+    return {ConvPass::fprop, Layout::channels_last};
   if (keeps_filters(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
@@ -227,6 +230,7 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     p.c = p.groups * std::max<std::int64_t>(ceil_div(c, unit) * unit, p.groups > 4 ? 2 : 1);
     p.k = p.groups * ceil_div(k, unit) * unit;
     if (bytes && p.groups == 1) p.c += 8;  // else chains take it
+    if (bytes && shares_taps(kernel)) p.groups = 1, p.c = 8 * ceil_div(p.c, 8);
     if (shares_taps(kernel)) p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
     p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
     if (bytes) p.w_type = Dtype::int8, p.y_type = type_of(variant.at("YT"));
@@ -385,14 +389,17 @@ ConvProblem draw_for_resident(Random& random, const Kernel& kernel, const Pass& 
     const bool backward = what.pass == ConvPass::bprop;
     std::int64_t& gathered = backward ? p.k : p.c;
     gathered = pick(random, 1, kernel.number("ROW") / (2 * kSixteen)) * kSixteen;
-    p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("XT"));
+    const auto& variant = kernel.manifest().variant;
+    p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
+    const bool bytes = sgemm::byte(p.x_type);
+    if (bytes) p.c *= 2, p.w_type = Dtype::int8, p.y_type = type_of(variant.at("YT"));
     const auto all = conv_detail::gathers_of(what.pass, p);
-    if (all.size() != 1 || !conv_detail::gconv::possible(what.pass, p)) continue;
-    if (!conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    if (all.size() != 1 || (!bytes && !conv_detail::gconv::possible(what.pass, p))) continue;
+    if (!bytes && !conv_detail::tensor_cores::takes(what.pass, p)) continue;
     const auto size = backward ? p.out() : p.in;
     const std::int64_t columns = backward ? p.c : p.k;
     const auto choice = conv_detail::resident::choose(
-        {'f', all.front(), {size[2], size[1], 1}, p.n, gathered, columns, 1.0}, 1, forced);
+        {'f', all.front(), {size[2], size[1], 1}, p.n, bytes ? gathered / 2 : gathered, columns, 1.0}, 1, forced);
     if (!choice) continue;
     if (limits.in_turn && choice->frame.places(p.n) <= 256) continue;  // three tiles of a CTA
     return p;

@@ -133,12 +133,14 @@ bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced) {
   const auto all = gathers(pass, p);
   const bool backward = pass == ConvPass::bprop;
   const auto size = backward ? p.out() : p.in;
+  const std::int64_t each = sgemm::byte(p.x_type) ? 2 : 1;  // elements of a channel
+  if (p.c / p.groups % each != 0) return false;
   return all && pass != ConvPass::update && std::ranges::all_of(*all, [&](const Gather& g) {
            const Work w = {backward ? 'b' : 'f',
                            g,
                            {size[2], size[1], size[0]},
                            p.n,
-                           (backward ? p.k : p.c) / p.groups,
+                           (backward ? p.k : p.c) / p.groups / each,
                            (backward ? p.c : p.k) / p.groups};
            return choose(w, hgemm::kProcessors, forced).has_value();
          });

@@ -15,9 +15,23 @@ halo::Work Pass::resident_work(const Launch& l) {
   return {'f', l.gather, x.size, x.n, l.gemm.k / l.gather.all_taps(), l.gemm.n, l.bytes, x.channels};
 }
 
+// As halo.sass and resident.sass count channels: two bytes are one. None: their number is odd.
+std::optional<Pass::Launch> Pass::in_channels_of_16_bits(const Launch& l) {
+  if (!sgemm::byte(l.gemm.a_type)) return l;
+  Launch out = l;
+  for (Pixels* t : {&out.x, &out.w}) {
+    if (t->channels % 2 != 0 || t->pitch % 2 != 0) return std::nullopt;
+    t->type = Dtype::float16;  // as the copy engine is told
+    t->channels /= 2;
+    t->pitch /= 2;
+  }
+  return out;
+}
+
 // halo.sass's variant, where that is faster: a function of the problem alone.
 std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocessors) const {
-  if (l.pass == 'u' || l.packs > 1 || !sgemm::half(l.gemm.c_type) || forced_.splits > 1) return std::nullopt;
+  if (l.pass == 'u' || l.packs > 1 || forced_.splits > 1) return std::nullopt;
+  if (!sgemm::half(l.gemm.c_type) && !sgemm::byte(l.gemm.a_type)) return std::nullopt;
   if (!forced_.kernel.empty() && !halo::is_forced(forced_)) return std::nullopt;
   const halo::Work work = halo_work(l);
   std::optional<halo::Choice> out = halo::choose(work, hgemm::kProcessors, forced_);
@@ -39,7 +53,7 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   GemmProblem g = l.gemm;
   g.m = choice.frame.places(l.x.n);
   const std::int64_t channels = l.pass == 'f' ? l.w.channels : l.x.channels;  // cells' filters have whole products
-  g.k = ceil_div(channels, kBlock) * kBlock;
+  g.k = ceil_div(channels, kBlock) * block_of(g.a_type);
   Values v;
   v.map(device_->encode_tensor_map(halo::patch_map(l.x, l.gather, choice)));
   v.map(device_->encode_tensor_map(halo::filters_map(l.pass, l.w)));
@@ -67,16 +81,20 @@ std::optional<resident::Choice> Pass::keeps_filters(const Launch& l, int multipr
 }
 
 // resident.sass's variant instead of halo.sass's, of a single block of channels: the sums are the same again.
-std::optional<resident::Choice> Pass::keeps_filters(Launch& l, const halo::Choice& streams, int multiprocessors) const {
+std::optional<resident::Choice> Pass::keeps_filters(Launch& l, const std::optional<halo::Choice>& streams,
+                                                    int multiprocessors) const {
   constexpr std::int64_t kStep = 16;  // channels of a product
   const std::int64_t channels = l.w.channels;
+  const bool forced = resident::is_forced(forced_) && sgemm::byte(l.gemm.a_type);  // else gathered
+  if (!streams && !forced) return std::nullopt;
   if (l.pass != 'f' || halo::is_forced(forced_) || channels > kBlock || channels % kStep != 0 ||
       l.x.channels != channels || l.w.pitch != channels || l.x.pitch % kEight != 0 || l.x.address % 16 != 0)
     return std::nullopt;
   l.gathered = l.x;
   l.gemm.k = l.gather.all_taps() * channels;
-  const std::optional<resident::Choice> out = resident::choose(resident_work(l), multiprocessors);
-  if (!out || out->microseconds >= streams.microseconds) return std::nullopt;
+  const std::optional<resident::Choice> out =
+      resident::choose(resident_work(l), multiprocessors, forced ? forced_ : Forced{});
+  if (!out || (!forced && out->microseconds >= streams->microseconds)) return std::nullopt;
   l.b = rows_map({l.w.address, l.w.type, l.gemm.k, l.gemm.k, {l.w.n, 1, 1}, 1});
   return out;
 }
@@ -90,7 +108,7 @@ void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
   if (device_ == nullptr) return;
   GemmProblem g = l.gemm;
   g.m = choice.frame.places(l.gathered.n);
-  g.k = kBlock;
+  g.k = block_of(g.a_type);
   TensorMap b = l.b;
   b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
   Values v;

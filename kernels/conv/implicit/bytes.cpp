@@ -1,7 +1,10 @@
 #include "kernels/conv/implicit/bytes.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "kernels/conv/halo/halo_choice.h"
+#include "kernels/conv/halo/resident_choice.h"
 #include "kernels/conv/implicit/hconv_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "src/ceil_div.h"
@@ -16,6 +19,12 @@ double of_chains(const ConvProblem& p) {
   return kStart + p.flops() / 2 / kChains;
 }
 
+// Bytes of x, w and y.
+double moved(const ConvProblem& p) {
+  return static_cast<double>(p.x_elements() + p.w_elements() +
+                             static_cast<std::int64_t>(size_of(p.y_type)) * p.y_elements());
+}
+
 double of_blocks(const ConvProblem& p) {
   const auto pairs = [](std::int64_t count) { return ceil_div(count, 2); };
   hconv::Work w = {'f', {}, pairs(p.c), pairs(p.k), 0};
@@ -26,9 +35,21 @@ double of_blocks(const ConvProblem& p) {
   w.product.n = p.k;
   const std::int64_t block = block_of(p.x_type);
   w.product.k = p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, block) * block;
-  w.bytes = static_cast<double>(p.x_elements() + p.w_elements() +
-                                static_cast<std::int64_t>(size_of(p.y_type)) * p.y_elements());
+  w.bytes = moved(p);
   return hconv::microseconds(w);
+}
+
+// By halo.sass or resident.sass, to which two bytes are a channel.
+double of_patches(const ConvProblem& p) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const auto all = gathers(ConvPass::fprop, p);
+  if (!all || p.groups != 1 || p.c % 2 != 0) return kNever;
+  const Inner size = {p.in[2], p.in[1], p.in[0]};
+  const halo::Work w = {'f', all->front(), size, p.n, p.c / 2, p.k, moved(p)};
+  double least = kNever;
+  if (const auto streams = halo::choose(w, hgemm::kProcessors)) least = streams->microseconds;
+  if (const auto keeps = resident::choose(w, hgemm::kProcessors)) least = std::min(least, keeps->microseconds);
+  return least;
 }
 
 }  // namespace
@@ -39,7 +60,7 @@ bool chains_are_faster(const ConvProblem& p) {
 }
 
 double microseconds(const ConvProblem& p) {
-  return std::min(of_chains(p), of_blocks(p));
+  return std::min({of_chains(p), of_blocks(p), of_patches(p)});
 }
 
 bool exact_in_halves(const ConvProblem& p) {

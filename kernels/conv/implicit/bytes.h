@@ -7,7 +7,7 @@ namespace nervanagpu::conv_detail::bytes {
 
 // Bytes of very few channels fill a block's 128 badly, and chains of multiply-adds waste nothing.
 bool chains_are_faster(const ConvProblem& p);
-// Microseconds of the faster of conv.sass and hconv.sass.
+// Microseconds of the fastest of conv.sass, hconv.sass, halo.sass and resident.sass, as bytes.
 double microseconds(const ConvProblem& p);
 
 // The sums of the products, whatever their factors, are exact as float32 and in the tensor cores' float16.

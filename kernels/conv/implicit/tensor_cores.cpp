@@ -41,10 +41,11 @@ bool takes_pieces(ConvPass pass, const ConvProblem& p) {
 }  // namespace
 
 bool takes(ConvPass pass, const ConvProblem& p) {
-  if (byte_results::asked(p)) {  // hconv.sass stores such results
+  if (byte_results::asked(p)) {  // which kernels of bytes store, but not those of cells
+    constexpr std::int64_t kFew = 16;
     const ConvProblem sums = byte_results::sums_of(p);
     return pass == ConvPass::fprop && p.layout == Layout::channels_last && takes(pass, sums) &&
-           !cells::pays(pass, sums);
+           (p.c >= kFew || !cells::pays(pass, sums));
   }
   if (pieces::asked(p)) return product::of_float32(pass, p) || takes_pieces(pass, p);
   if (!takes_types(pass, p)) return false;

@@ -23,11 +23,36 @@ class HaloTest : public test::OnTensorCores {
  protected:
   [[nodiscard]] static std::string tile_of(const Kernel& k) { return k.name().substr(k.name().rfind('_')); }
 
-  // Without those of bytes, which come through cells (hconv_test.cpp).
-  [[nodiscard]] std::vector<const Kernel*> of_floats(std::string_view op) const {
+  static bool of_bytes(const Kernel& k) {
+    const std::string& type = k.manifest().variant.at("XT");
+    return type == "s8" || type == "u8";
+  }
+  // Without those of bytes that come through cells (hconv_test.cpp).
+  [[nodiscard]] std::vector<const Kernel*> direct(std::string_view op) const {
     std::vector<const Kernel*> out = kernels_of(op);
-    std::erase_if(out, [](const Kernel* k) { return k->manifest().variant.at("YT") == "s32"; });
+    std::erase_if(out, [](const Kernel* k) { return !of_bytes(*k) && k->manifest().variant.at("YT") == "s32"; });
     return out;
+  }
+  [[nodiscard]] std::vector<const Kernel*> of_floats(std::string_view op) const {
+    std::vector<const Kernel*> out = direct(op);
+    std::erase_if(out, [](const Kernel* k) { return of_bytes(*k); });
+    return out;
+  }
+
+  // The kernel's; two bytes are a channel to it.
+  static void set_types(const Kernel& k, ConvCase& c) {
+    const auto& variant = k.manifest().variant;
+    c.p.x_type = c.p.w_type = c.p.y_type = variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
+    c.size = 1;
+    if (!of_bytes(k)) return;
+    const std::string& result = variant.at("YT");
+    c.p.c *= 2;
+    c.p.x_type = variant.at("XT") == "s8" ? Dtype::int8 : Dtype::uint8;
+    c.p.w_type = Dtype::int8;
+    c.p.y_type = result == "s32" ? Dtype::int32 : result == "s8" ? Dtype::int8 : Dtype::float32;
+    c.bias_type = result == "s32" ? Dtype::int32 : Dtype::float32;
+    c.size = result == "s32" ? 127 : 40;  // float32 holds the sums
+    if (result == "s8") c.options.alpha = 0x1p-7F;
   }
 
   // Several tiles, none full: two patches of channels, the second one's not even, places between lines and pictures.
@@ -35,21 +60,19 @@ class HaloTest : public test::OnTensorCores {
     ConvCase c;
     const bool forward = k.manifest().variant.at("PASS") == "f";
     c.pass = forward ? ConvPass::fprop : ConvPass::bprop;
-    c.p.x_type = c.p.w_type = c.p.y_type = k.manifest().variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
     c.p.n = 3, c.p.in = {1, 11, 10}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 2, 1}, c.p.dilation = {1, 2, 1};
     c.p.c = 88, c.p.k = k.number("BN") + 8;
     if (!forward) std::swap(c.p.c, c.p.k);
     c.forced.kernel = "_halo" + tile_of(k);
-    c.size = 1;
+    set_types(k, c);
     return c;
   }
   [[nodiscard]] ConvCase resident_case(const Kernel& k) const {
     ConvCase c;
-    c.p.x_type = c.p.w_type = c.p.y_type = k.manifest().variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
     c.p.n = 3, c.p.in = {1, 11, 10}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1};
     c.p.c = k.number("ROW") == 32 ? 16 : 48, c.p.k = k.number("BN") - 24;
     c.forced.kernel = "_resident_" + k.manifest().variant.at("ROW") + tile_of(k);
-    c.size = 1;
+    set_types(k, c);
     return c;
   }
 };
@@ -57,14 +80,20 @@ NG_ON_EACH_DEVICE(HaloTest);
 
 TEST_P(HaloTest, EveryVariant) {
   for (const char* op : {"halo", "resident"}) {
-    for (const Kernel* k : of_floats(op)) {
+    for (const Kernel* k : direct(op)) {
       ConvCase c = std::string(op) == "halo" ? halo_case(*k) : resident_case(*k);
       if (checked()) c.p.n = 1;
       ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
       if (checked()) continue;
       c.options.beta = -1.0F;
-      c.options.alpha = 2.0F;
+      c.options.alpha *= 2.0F;
       c.options.relu = c.bias = c.pass == ConvPass::fprop;
+      c.scale = c.p.w_type == Dtype::int8 && c.p.y_type != Dtype::int32;
+      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      if (c.pass != ConvPass::fprop || c.p.y_type == Dtype::int32) continue;
+      c.options.relu = false;
+      c.options.activation = GemmActivation::clip;
+      c.options.clip_low = -3, c.options.clip_high = 11;
       ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
     }
   }

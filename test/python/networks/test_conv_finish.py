@@ -166,7 +166,7 @@ def test_plans_take_scales_and_activations(rng):
     y = ng.empty((2, 9, 9, 48), "int8")
     scales = [ng.array((rng.random(48) * 1e-3).astype(np.float32)) for _ in range(3)]
     plan = ng.ConvPlan("fprop", x, w, y, padding=1, bias=bias, activation="gelu", scale=scales[0])
-    assert any(name.startswith("hconv_f_s8_s8") for name in plan.kernels)
+    assert any("_s8_s8_" in name for name in plan.kernels)
     for scale in scales:
         plan.launch(x, w, y, bias, scale=scale)
         want = ng.conv2d(x, w, bias, padding=1, activation="gelu", scale=scale, out=ng.empty_like(y))
