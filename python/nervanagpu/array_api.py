@@ -158,6 +158,15 @@ def iinfo(type: Any, /) -> _Limits:
     return _Limits(of.bits, of.max, of.min, of.dtype)
 
 
+def floor_divide(x1: Any, x2: Any, /) -> GPUTensor:
+    """nervanagpu.floor_divide; beside infinities the floor of x1 / x2, as the standard has it, not NaN or -1."""
+    whole: GPUTensor = elementwise.floor_divide(x1, x2)
+    if dtypes.kind_of(whole.dtype) != "f":
+        return whole
+    endless = elementwise.logical_or(*(elementwise.isinf(x) for x in (x1, x2)))
+    return elementwise.where(endless, elementwise.floor(elementwise.divide(x1, x2)), whole)
+
+
 def matmul(x1: GPUTensor, x2: GPUTensor, /) -> GPUTensor:
     """Products of matrices in the dtype that the operands promote to: nervanagpu.matmul sums bytes in int32."""
     return products.product(x1, x2)

@@ -137,3 +137,15 @@ PARAMETERS = {
 def test_broadcast_arrays_gives_a_list() -> None:
     made = XP.broadcast_arrays(ng.ones(3), ng.ones((2, 1)))
     assert type(made) is list and [m.shape for m in made] == [(2, 3)] * 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_floor_divide_beside_infinities_is_the_standards(dtype: str) -> None:
+    """The floor of the quotient, where NumPy and the operator have NaN and -1."""
+    a = [math.inf, math.inf, -math.inf, -math.inf, 2.0, -2.0, 2.0, -7.0, math.inf, math.nan]
+    b = [2.0, -2.0, 2.0, -2.0, -math.inf, math.inf, math.inf, 2.0, -math.inf, math.inf]
+    want = np.array([math.inf, -math.inf, -math.inf, math.inf, -0.0, -0.0, 0.0, -4.0, math.nan, math.nan], dtype)
+    got = XP.floor_divide(XP.asarray(a, dtype=find(dtype)), XP.asarray(b, dtype=find(dtype))).get()
+    np.testing.assert_array_equal(got, want)
+    assert got.dtype == want.dtype and np.array_equal(np.signbit(got)[:8], np.signbit(want)[:8])
+    np.testing.assert_array_equal(XP.floor_divide(XP.asarray([7, -7]), 2).get(), [3, -4])
