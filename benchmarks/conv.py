@@ -25,6 +25,7 @@ import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -335,8 +336,8 @@ def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
         try:
             xs, ws = [s.x for s in sets], [s.w for s in sets]
             peer = cudnn_int8.Forward(cudnn_int8.library(), case.layer, vectors, xs, ws, scale)
-            for body in peer.bodies(passes):
-                runs.append(torch_replay(body, passes * count))
+            for body in peer.bodies():
+                runs.append(torch_replay(partial(body, passes), passes * count))
                 formats.append(form)
                 errors.append(float((peer.result()[-1:].to(torch.int32) - exact.to(torch.int32)).abs().max()))
         except cudnn_int8.NotSupported:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -68,6 +68,15 @@ def _vectors(t: Any) -> Any:
     return t.reshape(n, c // 32, 32, h, w).permute(0, 1, 3, 4, 2).contiguous()
 
 
+def _milliseconds(body: Callable[[], None]) -> float:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    body()
+    end.record()
+    end.synchronize()
+    return float(start.elapsed_time(end))
+
+
 class Forward:
     """y = alpha * (x * w), rounded to int8, of each x (N, C, H, W) and w (K, C, R, S)."""
 
@@ -106,9 +115,9 @@ class Forward:
         self._call("cudnnSetConvolutionReorderType", self._walk, _AS_IT_IS)
         return out
 
-    def bodies(self, passes: int) -> list[Callable[[], None]]:
-        """What runs all operands so many times, by each algorithm that there is."""
-        out = []
+    def bodies(self) -> list[Callable[[int], None]]:
+        """What runs all operands so many times, by the faster algorithm, if there is any."""
+        found: list[tuple[float, Callable[[int], None]]] = []
         for algorithm in _ALGORITHMS:
             size = ctypes.c_size_t()
             of = (self._call.handle, self._x, self._w, self._walk, self._y)
@@ -116,17 +125,16 @@ class Forward:
                 self._call("cudnnGetConvolutionForwardWorkspaceSize", *of, algorithm, ctypes.byref(size))
                 room = torch.empty(max(size.value, 1), dtype=torch.uint8, device="cuda")
                 self._run(0, algorithm, room)
-                torch.cuda.synchronize()
             except NotSupported:
                 continue
 
-            def body(algorithm: int = algorithm, room: Any = room) -> None:
+            def body(passes: int, algorithm: int = algorithm, room: Any = room) -> None:
                 for _ in range(passes):
                     for i in range(len(self._tensors)):
                         self._run(i, algorithm, room)
 
-            out.append(body)
-        return out
+            found.append((_milliseconds(partial(body, 1)), body))
+        return [min(found, key=lambda pair: pair[0])[1]] if found else []
 
     def _run(self, i: int, algorithm: int, room: Any) -> None:
         x, w = self._tensors[i]

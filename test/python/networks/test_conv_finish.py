@@ -203,3 +203,21 @@ def test_refusals(rng):
     ]:  # fmt: skip
         with pytest.raises(error, match=text):
             call()
+
+
+@pytest.mark.parametrize("channels", [4, 64])
+@pytest.mark.parametrize("filters", [64, 20])
+def test_int8_of_numbers_that_are_none(rng, channels, filters):
+    x, w = rng.integers(-9, 9, (1, channels, 6, 6)), rng.integers(-9, 9, (filters, channels, 3, 3))
+    w[5] = 0
+    sums = reference(x, w, (1, 1), (1, 1), (1, 1), 1)
+    scale = np.full(filters, 2.0**-6, np.float32)
+    scale[[1, 4, 5, 9, 13]] = np.nan, np.inf, -np.inf, 1e38, -np.inf  # times 0: no number either
+    with np.errstate(invalid="ignore"):
+        v = sums.astype(np.float32) * scale[None, :, None, None]
+    want = np.where(np.isnan(v), 0, np.clip(np.rint(v), -128, 127))
+    d_x, d_w = (ng.array(arranged(a, "last").astype(np.int8)) for a in (x, w))
+    for cores in (True, False):
+        out = ng.empty((1, 6, 6, filters), "int8")
+        ng.conv2d(d_x, d_w, padding=1, scale=ng.array(scale), out=out, tensor_cores=cores)
+        assert np.array_equal(plain(out.get(), "last").astype(np.float64), want)
