@@ -213,7 +213,7 @@ def test_int8_of_numbers_that_are_none(rng, channels, filters):
     sums = reference(x, w, (1, 1), (1, 1), (1, 1), 1)
     scale = np.full(filters, 2.0**-6, np.float32)
     scale[[1, 4, 5, 9, 13]] = np.nan, np.inf, -np.inf, 1e38, -np.inf  # times 0: no number either
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         v = sums.astype(np.float32) * scale[None, :, None, None]
     want = np.where(np.isnan(v), 0, np.clip(np.rint(v), -128, 127))
     d_x, d_w = (ng.array(arranged(a, "last").astype(np.int8)) for a in (x, w))
