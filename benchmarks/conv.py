@@ -329,31 +329,21 @@ def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
     torch.cuda.synchronize()
     bytes_ = [run_ours(case, "fprop", s, out, stream, scale=scale) for s, out in zip(sets, outs, strict=True)]
     ours, replayed = our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in bytes_], passes * count)
-    runs, formats, errors = [ours], [], []
     last = torch_pass(case, "fprop", first.x[-1:].double(), first.w.double(), first.dy[-1:].double())
     exact = finished(last, scale)  # of the last picture
-    for form, vectors in (("NHWC", False), ("NCHW_VECT_C", True)):
-        try:
-            xs, ws = [s.x for s in sets], [s.w for s in sets]
-            peer = cudnn_int8.Forward(cudnn_int8.library(), case.layer, vectors, xs, ws, scale)
-            for body in peer.bodies():
-                runs.append(torch_replay(partial(body, passes), passes * count))
-                formats.append(form)
-                errors.append(float((peer.result()[-1:].to(torch.int32) - exact.to(torch.int32)).abs().max()))
-        except cudnn_int8.NotSupported:
-            continue
-    name = f"cuDNN {torch.backends.cudnn.version()} int8"
-    if not formats:
+    peer = cudnn_int8.fastest(case.layer, [s.x for s in sets], [s.w for s in sets], scale)
+    if peer:
+        form, body, result = peer
+        other = torch_replay(partial(body, passes), passes * count)
+        error = float((result()[-1:].to(torch.int32) - exact.to(torch.int32)).abs().max())
+        name = f"cuDNN {torch.backends.cudnn.version()} int8"
+    else:
         halves = [Operands(case, torch.float16, generator) for _ in range(count)]
         floats = [run_ours(case, "fprop", s, s.dy, stream) for s in halves]
-        runs.append(our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in floats], passes * count)[0])
-        name, formats, errors = "nervanagpu float16", ["channels_last"], [worst(case, "fprop", halves[0], halves[0].dy)]
-    samples: list[list[float]] = [[] for _ in runs]
-    for _ in range(REPEATS):
-        for into, run in zip(samples, runs, strict=True):
-            into.append(run())
-    ms, *peers = (statistics.median(s) for s in samples)
-    best = min(range(len(peers)), key=lambda i: peers[i])
+        other, _ = our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in floats], passes * count)
+        form, error, name = "channels_last", worst(case, "fprop", halves[0], halves[0].dy), "nervanagpu float16"
+    samples: list[tuple[float, float]] = [(ours(), other()) for _ in range(REPEATS)]
+    ms, peer_ms = (statistics.median(column) for column in zip(*samples, strict=True))
     return ConvRow(
         bench="conv",
         case=case.name,
@@ -362,13 +352,13 @@ def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
         pass_="fprop",
         ms=round(ms, 6),
         peer=name,
-        peer_ms=round(peers[best], 6),
-        ratio=round(peers[best] / ms, 4),
+        peer_ms=round(peer_ms, 6),
+        ratio=round(peer_ms / ms, 4),
         max_err=0.0 if torch.equal(outs[0][-1:], exact) else float("inf"),
-        peer_max_err=errors[best],
+        peer_max_err=error,
         tflops=round(1e-9 * case.flops / ms, 2),
-        peer_format=formats[best],
-        peer_tflops=round(1e-9 * case.flops / peers[best], 2),
+        peer_format=form,
+        peer_tflops=round(1e-9 * case.flops / peer_ms, 2),
         gbps=round(1e-6 * used / ms, 1),
         graph=replayed,
     )

@@ -77,6 +77,9 @@ def _milliseconds(body: Callable[[], None]) -> float:
     return float(start.elapsed_time(end))
 
 
+Body = Callable[[int], None]
+
+
 class Forward:
     """y = alpha * (x * w), rounded to int8, of each x (N, C, H, W) and w (K, C, R, S)."""
 
@@ -115,9 +118,9 @@ class Forward:
         self._call("cudnnSetConvolutionReorderType", self._walk, _AS_IT_IS)
         return out
 
-    def bodies(self) -> list[Callable[[int], None]]:
-        """What runs all operands so many times, by the faster algorithm, if there is any."""
-        found: list[tuple[float, Callable[[int], None]]] = []
+    def bodies(self) -> list[Body]:
+        """What runs all operands so many times, by each algorithm that there is."""
+        out: list[Body] = []
         for algorithm in _ALGORITHMS:
             size = ctypes.c_size_t()
             of = (self._call.handle, self._x, self._w, self._walk, self._y)
@@ -133,8 +136,8 @@ class Forward:
                     for i in range(len(self._tensors)):
                         self._run(i, algorithm, room)
 
-            found.append((_milliseconds(partial(body, 1)), body))
-        return [min(found, key=lambda pair: pair[0])[1]] if found else []
+            out.append(body)
+        return out
 
     def _run(self, i: int, algorithm: int, room: Any) -> None:
         x, w = self._tensors[i]
@@ -152,3 +155,17 @@ class Forward:
             n, blocks, p, q, _ = y.shape
             return y.permute(0, 1, 4, 2, 3).reshape(n, 32 * blocks, p, q)[:, : self._k]
         return y.permute(0, 3, 1, 2)[:, : self._k]
+
+
+def fastest(d: Layer, x: list[Any], w: list[Any], alpha: float) -> tuple[str, Body, Callable[[], Any]] | None:
+    """The quicker layout and algorithm of a run: the layout, what runs it, its result. None: there is none."""
+    found: list[tuple[float, str, Body, Callable[[], Any]]] = []
+    for form, vectors in (("NHWC", False), ("NCHW_VECT_C", True)):
+        try:
+            one = Forward(library(), d, vectors, x, w, alpha)
+        except NotSupported:
+            continue
+        for body in one.bodies():
+            ms = min(_milliseconds(partial(body, 1)) for _ in range(3))
+            found.append((ms, form, body, partial(Forward.result, one)))
+    return min(found, key=lambda f: f[0])[1:] if found else None
