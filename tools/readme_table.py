@@ -137,6 +137,24 @@ def conv(result: dict) -> str:
     )
 
 
+def conv_int8(result: dict) -> str:
+    """One line a network: the geometric mean, and the range, of the peer's time over ours."""
+    first = {f"{n}.conv1" for n in NETWORKS}
+    groups = [(NETWORKS[n], lambda r, n=n: r["case"].startswith(n + ".")) for n in NETWORKS]
+    groups += [("first layers", lambda r: r["case"] in first), ("all others", lambda r: r["case"] not in first)]
+    lines = ["| layers of | int8 to int8, fprop | most TOPS, ours and the peer's |", "|---|---|---|"]
+    for title, member in groups:
+        rows = [r for r in result["rows"] if member(r)]
+        if rows:
+            ratios = [r["ratio"] for r in rows]
+            most = [f"{max(r[of] for r in rows):.0f}" for of in ("tflops", "peer_tflops")]
+            shown = f"{statistics.geometric_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}; {len(ratios)})"
+            lines.append(f"| {title} | {shown} | {most[0]}, {most[1]} |")
+    peer = result["rows"][0]["peer"]
+    note = f"Time of {peer} (its quicker layout, channels filled up ahead) over ours: geometric mean (range; layers)."
+    return "\n".join([*lines, "", f"{note} {_where(result)}"])
+
+
 ELEMENTWISE = {
     "scale": "`x * 5`",
     "three": "`y = x * 5; y = y * y; y + y`",
@@ -261,6 +279,7 @@ def _spread(ratios: list[float]) -> str:
 # The README's lines of many cases: results, what they are of, the peer, the dtype if not all.
 SPREADS = (
     ("conv", "layers of four networks, float16", "cuDNN", "float16"),
+    ("conv_int8", "the same layers, int8 (fprop)", "cuDNN, int8", None),
     ("conv_tensor_h100", "some of these layers, float32 tensor", "cuDNN", None),
     ("gemm_float32", "products, float32, strict", "cuBLAS and cublasLt", None),
     ("gemm_tensor", "products, float32 tensor", "cuBLAS, float32", None),
@@ -335,7 +354,7 @@ def main() -> int:
         (ROOT / "docs/benchmarks.md", PRODUCT_TABLES | EXPRESSION_TABLES | NETWORK_TABLES),
         (ROOT / "docs/gemm.md", {"gemm_epilogue": epilogue}),
         (ROOT / "docs/nn.md", {"nn": nn}),
-        (ROOT / "docs/convolution.md", {"conv": conv}),
+        (ROOT / "docs/convolution.md", {"conv": conv, "conv_int8": conv_int8}),
     ]
     check = "--check" in sys.argv
     failed = [refresh(ROOT / "README.md", {"*": summary(results)}, check)]
