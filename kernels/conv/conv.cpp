@@ -12,6 +12,7 @@
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
 #include "kernels/conv/strided/by_cells.h"
+#include "kernels/gemm/epilogue/activation.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/types.h"
@@ -153,21 +154,12 @@ GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointer
 }
 
 void check_function(ConvPass pass, const ConvProblem& p, const ConvOptions& options) {
-  const GemmActivation a = options.activation;
-  if (a == GemmActivation::none) return;
-  if (a >= GemmActivation::drelu) {
-    throw InvalidArgument("conv: activation is " + std::to_string(static_cast<int>(a)) +
-                          "; needs a GemmActivation other than drelu, which mask stands for");
+  if (options.activation == GemmActivation::none) return;
+  if (options.activation == GemmActivation::drelu) {
+    throw InvalidArgument("conv: activation is drelu; needs one of a forward pass (a bprop takes a mask)");
   }
   if (pass != ConvPass::fprop) throw InvalidArgument("conv: activation is for fprop alone");
-  if (options.relu) throw InvalidArgument("conv: relu is set and there is an activation; needs one of them");
-  if (a != GemmActivation::relu && p.y_type == Dtype::int32) {
-    throw TypeError("conv: the result is int32, which has no activation but relu; needs a float or int8 result");
-  }
-  if (a == GemmActivation::clip && !(options.clip_low <= options.clip_high)) {
-    throw InvalidArgument("conv: clip_low is " + std::to_string(options.clip_low) + " and clip_high " +
-                          std::to_string(options.clip_high) + "; needs clip_low <= clip_high");
-  }
+  sgemm::check_activation("conv", {options.activation, options.relu, p.y_type, options.clip_low, options.clip_high});
 }
 
 // What the options and addresses say, checked.

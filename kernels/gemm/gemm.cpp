@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/gemm/choose/cost.h"
+#include "kernels/gemm/epilogue/activation.h"
 #include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/epilogue/result_sums.h"
@@ -135,23 +136,6 @@ void check_types(const GemmProblem& p) {
   if (p.scale != 0 && !dequantizes(p)) {
     throw InvalidArgument("gemm: scale is given but " + std::string(name_of(p.a_type)) + " operands have the result " +
                           std::string(name_of(p.c_type)) + "; needs bytes with a float32 or int8 result");
-  }
-}
-
-void check_activation(const GemmProblem& p) {
-  const GemmActivation a = p.activation;
-  if (a == GemmActivation::none) return;
-  if (a > GemmActivation::drelu) {
-    throw InvalidArgument("gemm: activation is " + std::to_string(static_cast<int>(a)) + "; needs a GemmActivation");
-  }
-  if (p.relu) throw InvalidArgument("gemm: relu is set and there is an activation; needs one of them");
-  if (a != GemmActivation::relu && integer(p)) {
-    throw TypeError("gemm: the result is " + std::string(name_of(p.c_type)) +
-                    ", which has no activation but relu; needs a float or int8 result");
-  }
-  if (a == GemmActivation::clip && !(p.clip_low <= p.clip_high)) {
-    throw InvalidArgument("gemm: clip_low is " + std::to_string(p.clip_low) + " and clip_high " +
-                          std::to_string(p.clip_high) + "; needs clip_low <= clip_high");
   }
 }
 
@@ -310,7 +294,7 @@ void check(const GemmProblem& p) {
     throw InvalidArgument("gemm: precision is " + std::to_string(static_cast<int>(p.precision)) +
                           "; needs a Precision");
   }
-  check_activation(p);
+  check_activation("gemm", {p.activation, p.relu, p.c_type, p.clip_low, p.clip_high});
   check_scalar(p, "alpha", p.alpha);
   check_scalar(p, "beta", p.beta);
   check_rounding(p);

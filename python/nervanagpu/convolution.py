@@ -37,7 +37,7 @@ from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import integers, is_integer, number, tensor
 from nervanagpu.creation import Shape
-from nervanagpu.options import Epilogue, keywords
+from nervanagpu.options import Epilogue, check_clip, keywords
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -80,10 +80,7 @@ class Finish(NamedTuple):
 
 
 def _finish(op: str, activation: str | None, clip: Clip | None, scale: Scale | None) -> Finish:
-    if clip is not None and activation != "clip":
-        raise ValueError(f"{op}: clip is {clip} but activation is {activation!r}; needs 'clip'")
-    if activation == "clip" and clip is None:
-        raise ValueError(f"{op}: activation is 'clip' but there is no clip; needs clip=(low, high)")
+    check_clip(op, activation, clip)
     if activation == "drelu":
         raise ValueError(f"{op}: activation is 'drelu'; needs one of a forward pass (a data gradient takes mask)")
     return Finish(activation or "none", clip or (0.0, 0.0), scale if isinstance(scale, GPUTensor) else None)

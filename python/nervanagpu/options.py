@@ -42,6 +42,14 @@ def differ(function: str, options: Rounding) -> bool:
     return any(DEFAULTS[name] != value for name, value in options.items())
 
 
+def check_clip(op: str, activation: str | None, clip: tuple[float, float] | None) -> None:
+    """ValueError for bounds without the activation that they belong to, or the other way round."""
+    if clip is not None and activation != "clip":
+        raise ValueError(f"{op}: clip is {clip} but activation is {activation!r}; needs 'clip'")
+    if activation == "clip" and clip is None:
+        raise ValueError(f"{op}: activation is 'clip' but there is no clip; needs clip=(low, high)")
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

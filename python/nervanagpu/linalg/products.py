@@ -14,7 +14,7 @@ from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import is_array_like, is_operand, iterable, number, tensor
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
-from nervanagpu.options import Rounding, differ, keywords
+from nervanagpu.options import Rounding, check_clip, differ, keywords
 from nervanagpu.precision_setting import precision as asked_for
 
 if TYPE_CHECKING:
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
 def _check_tensor(name: str, value: object) -> None:
     tensor("dot", name, value)
-
-
-def _check_clip(activation: str | None, clip: tuple[float, float] | None) -> None:
-    if clip is not None and activation != "clip":
-        raise ValueError(f"dot: clip is {clip} but activation is {activation!r}; needs 'clip'")
-    if activation == "clip" and clip is None:
-        raise ValueError("dot: activation is 'clip' but there is no clip; needs clip=(low, high)")
 
 
 def _at(precision: str | None) -> AbstractContextManager[object]:
@@ -290,7 +283,7 @@ def dot(
         if splits > 1:
             raise ValueError(f"dot: batch_invariant is True but splits is {splits}; needs 0 or 1")
         splits = 1
-    _check_clip(activation, clip)
+    check_clip("dot", activation, clip)
     if scale is not None and not isinstance(scale, GPUTensor):
         if out is None:
             out = _core.empty((a.shape[0], b.shape[1]) if a.ndim == b.ndim == 2 else 0, "float32")
@@ -371,7 +364,7 @@ def batched_dot(
         raise TypeError(f"batched_dot: bias is {type(bias).__name__}; needs GPUTensor (nervanagpu.array makes one)")
     if mask is not None and not isinstance(mask, GPUTensor):
         raise TypeError(f"batched_dot: mask is {type(mask).__name__}; needs GPUTensor (nervanagpu.array makes one)")
-    _check_clip(activation, clip)
+    check_clip("dot", activation, clip)
     _check_factors("batched_dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
