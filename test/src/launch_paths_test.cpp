@@ -224,6 +224,11 @@ void LaunchPaths::convolutions() {
   const auto half = [](Shape shape) { return Tensor::empty(std::move(shape), Dtype::float16); };
   Tensor gradient = half({64, 112, 112, 3});
   follow("bprop by cells", [&] { conv_bprop(strided, half({64, 56, 56, 64}), half({64, 7, 7, 3}), gradient); });
+  strided.stride = {1, 1, 1};  // by cells of pixels
+  Tensor whole_gradient = half({64, 112, 112, 3});
+  follow("bprop of few channels without strides", [&] {
+    conv_bprop(strided, half({64, 112, 112, 64}), half({64, 7, 7, 3}), whole_gradient);
+  });
   ConvProblem exact_first = first;
   exact_first.x_type = exact_first.w_type = exact_first.y_type = Dtype::float32;
   const Tensor pictures = Tensor::empty({32, 224, 224, 3});
