@@ -15,8 +15,9 @@
 // Types: x, w, y float32, float16 or bfloat16, all the same, with float32 sums; or x int8/uint8 with w, y (dy, dw) float32 or
 // float16 (fprop and update: a first layer); or x int8/uint8 with w int8 (fprop), whose int32 sums are modulo 2^32. Of these, y
 // int32 has integers for alpha, beta and bias. y float32 or int8 takes the sums as floats, times alpha and `scale`; int8 saturates,
-// NaN as 0. bias: K elements, float32 or the type of y; of y int8 float32. 16-bit floats are multiplied by the tensor cores of sm_90a where the copy engine can gather them
-// (docs/convolution.md says which are not): sums of 16 products at a time, else chains of multiply-adds (docs/numerics.md).
+// NaN as 0. bias: K elements, float32 or the type of y; of y int8 float32. 16-bit floats are multiplied by the tensor cores of
+// sm_90a where the copy engine can gather them (docs/convolution.md says which are not): sums of 16 products at a time, else
+// chains of multiply-adds (docs/numerics.md).
 #pragma once
 
 #include <array>

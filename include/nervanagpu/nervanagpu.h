@@ -315,12 +315,12 @@ typedef struct ng_conv_options {
   size_t size;
   float alpha, beta;  /* beta 0: the result's old content is not read */
   int32_t relu;       /* fprop: max(x, 0) at the end */
-  int32_t bias_type;  /* ng_dtype: float32, or the type of y */
+  int32_t bias_type;  /* ng_dtype: float32, or the type of y; of y int8 float32 */
   uint64_t bias;      /* fprop: address of K elements, or 0 */
   uint64_t workspace; /* address of ng_conv_workspace() bytes, aligned to 16 */
   uint64_t workspace_bytes;
   uint64_t stream;
-  ng_rounding rounding; /* of a float result */
+  ng_rounding rounding; /* of a float or int8 result */
   uint64_t mask; /* bits of a float result, rows of its last axis in words of 32, or 0. fprop with relu writes them, */
                  /* bprop, given those of x, stores 0 where the bit is 0 (conv.hpp) */
   int64_t mask_pitch;        /* words from row to row of the mask; 0: as many as a row has */

@@ -79,24 +79,23 @@ class Finish(NamedTuple):
     scale: GPUTensor | None
 
 
-def _finish(op: str, activation: str | None, clip: Clip | None, scale: Scale | None) -> Finish:
+def _finish(
+    op: str, activation: str | None, clip: Clip | None, scale: Scale | None, epilogue: Epilogue, x: GPUTensor,
+    w: GPUTensor, out: GPUTensor | None,
+) -> tuple[Finish, Epilogue]:  # fmt: skip
+    """A scale that is one number is in alpha."""
     check_clip(op, activation, clip)
     if activation == "drelu":
         raise ValueError(f"{op}: activation is 'drelu'; needs one of a forward pass (a data gradient takes mask)")
-    return Finish(activation or "none", clip or (0.0, 0.0), scale if isinstance(scale, GPUTensor) else None)
-
-
-def _by_number(op: str, scale: Scale | None, epilogue: Epilogue) -> Epilogue:
-    """With a scale that is one number in alpha."""
-    if scale is None or isinstance(scale, GPUTensor):
-        return epilogue
-    return {**epilogue, "alpha": number(op, "alpha", epilogue.get("alpha", 1.0)) * number(op, "scale", scale)}
-
-
-def _needs_bytes(op: str, x: GPUTensor, w: GPUTensor, y: str) -> None:
-    if str(w.dtype) != "int8" or y == "int32":
-        needs = "needs fprop of bytes with a float32 or int8 y"
-        raise ValueError(f"{op}: scale is given but y is {y} of x {x.dtype}; {needs}")
+    by_filter = scale if isinstance(scale, GPUTensor) else None
+    if scale is not by_filter:
+        y = "float32" if out is None else str(out.dtype)
+        if str(w.dtype) != "int8" or y == "int32":
+            needs = "needs fprop of bytes with a float32 or int8 y"
+            raise ValueError(f"{op}: scale is given but y is {y} of x {x.dtype}; {needs}")
+        alpha = number(op, "alpha", epilogue.get("alpha", 1.0)) * number(op, "scale", scale)
+        epilogue = {**epilogue, "alpha": alpha}
+    return Finish(activation or "none", clip or (0.0, 0.0), by_filter), epilogue
 
 
 def _fprop(
@@ -107,10 +106,7 @@ def _fprop(
     op = f"conv{axes}d"
     _check(op, x=x, w=w, bias=bias, out=out, mask=mask)
     geometry = _geometry(op, stride, padding, dilation, axes)
-    finish = _finish(op, activation, clip, scale)
-    if scale is not None and finish.scale is None:  # one for all filters
-        _needs_bytes(op, x, w, "float32" if out is None else str(out.dtype))
-        epilogue = _by_number(op, scale, epilogue)
+    finish, epilogue = _finish(op, activation, clip, scale, epilogue, x, w, out)
     last = (epilogue, tensor_cores, mask, stream, *finish, scale is not None)
     y = _core.conv_fprop(x, w, out, bias, relu, layout, geometry, groups, axes, *last)
     return y if out is None else out
@@ -531,9 +527,6 @@ class ConvPlan(_core.ConvPlan):
             raise ValueError(f"{op}: in1 has {in1.ndim} axes; needs 3, 4 or 5")
         geometry = _geometry(op, stride, padding, dilation, axes)
         name = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
-        finish = _finish(op, activation, clip, scale)
-        if scale is not None and finish.scale is None:
-            _needs_bytes(op, in1, in2, str(out.dtype))
-            epilogue = _by_number(op, scale, epilogue)
+        finish, epilogue = _finish(op, activation, clip, scale, epilogue, in1, in2, out)
         last = (epilogue, tensor_cores, mask, *finish)
         super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, *last)

@@ -129,20 +129,21 @@ double microseconds(const Work& w, const Choice& choice, const Costs& costs) {
   return microseconds(w, choice.frame, static_cast<std::size_t>(at - kVariants.begin()), hgemm::kProcessors, costs);
 }
 
-bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced) {
-  const auto all = gathers(pass, p);
+std::optional<Work> work_of(ConvPass pass, const ConvProblem& p, const Gather& taps) {
   const bool backward = pass == ConvPass::bprop;
   const auto size = backward ? p.out() : p.in;
+  const std::int64_t channels = (backward ? p.k : p.c) / p.groups;
   const std::int64_t each = sgemm::byte(p.x_type) ? 2 : 1;  // elements of a channel
-  if (p.c / p.groups % each != 0) return false;
+  if (channels % each != 0) return std::nullopt;
+  return Work{
+      backward ? 'b' : 'f', taps, {size[2], size[1], size[0]}, p.n, channels / each, (backward ? p.c : p.k) / p.groups};
+}
+
+bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  const auto all = gathers(pass, p);
   return all && pass != ConvPass::update && std::ranges::all_of(*all, [&](const Gather& g) {
-           const Work w = {backward ? 'b' : 'f',
-                           g,
-                           {size[2], size[1], size[0]},
-                           p.n,
-                           (backward ? p.k : p.c) / p.groups / each,
-                           (backward ? p.c : p.k) / p.groups};
-           return choose(w, hgemm::kProcessors, forced).has_value();
+           const std::optional<Work> w = work_of(pass, p, g);
+           return w && choose(*w, hgemm::kProcessors, forced);
          });
 }
 

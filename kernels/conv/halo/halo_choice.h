@@ -44,6 +44,8 @@ struct Choice {
 std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& forced = {});
 bool is_forced(const Forced& forced);
 double microseconds(const Work& w, const Choice& choice, const Costs& costs = kFitted);
+// fprop or bprop of one group's channels; none: bytes, of which two are a channel, and an odd number.
+std::optional<Work> work_of(ConvPass pass, const ConvProblem& p, const Gather& taps);
 // All launches of a pass, which hconv.sass could compute, could be this variant's.
 bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced);
 

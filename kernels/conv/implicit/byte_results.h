@@ -1,5 +1,5 @@
-// fprop of bytes whose result is float32 or int8: where hconv.sass does not store it, int32 sums go to the workspace, and
-// split_sum.sass finishes them.
+// fprop of bytes whose result is float32 or int8: where no kernel of bytes stores it, int32 sums go to the workspace,
+// and split_sum.sass finishes them.
 #pragma once
 
 #include <cstddef>

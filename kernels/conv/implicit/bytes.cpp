@@ -43,12 +43,13 @@ double of_blocks(const ConvProblem& p) {
 double of_patches(const ConvProblem& p) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const auto all = gathers(ConvPass::fprop, p);
-  if (!all || p.groups != 1 || p.c % 2 != 0) return kNever;
-  const Inner size = {p.in[2], p.in[1], p.in[0]};
-  const halo::Work w = {'f', all->front(), size, p.n, p.c / 2, p.k, moved(p)};
+  std::optional<halo::Work> w;
+  if (all && p.groups == 1) w = halo::work_of(ConvPass::fprop, p, all->front());
+  if (!w) return kNever;
+  w->bytes = moved(p);
   double least = kNever;
-  if (const auto streams = halo::choose(w, hgemm::kProcessors)) least = streams->microseconds;
-  if (const auto keeps = resident::choose(w, hgemm::kProcessors)) least = std::min(least, keeps->microseconds);
+  if (const auto streams = halo::choose(*w, hgemm::kProcessors)) least = streams->microseconds;
+  if (const auto keeps = resident::choose(*w, hgemm::kProcessors)) least = std::min(least, keeps->microseconds);
   return least;
 }
 

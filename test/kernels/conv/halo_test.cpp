@@ -23,10 +23,6 @@ class HaloTest : public test::OnTensorCores {
  protected:
   [[nodiscard]] static std::string tile_of(const Kernel& k) { return k.name().substr(k.name().rfind('_')); }
 
-  static bool of_bytes(const Kernel& k) {
-    const std::string& type = k.manifest().variant.at("XT");
-    return type == "s8" || type == "u8";
-  }
   // Without those of bytes that come through cells (hconv_test.cpp).
   [[nodiscard]] std::vector<const Kernel*> direct(std::string_view op) const {
     std::vector<const Kernel*> out = kernels_of(op);
@@ -39,22 +35,6 @@ class HaloTest : public test::OnTensorCores {
     return out;
   }
 
-  // The kernel's; two bytes are a channel to it.
-  static void set_types(const Kernel& k, ConvCase& c) {
-    const auto& variant = k.manifest().variant;
-    c.p.x_type = c.p.w_type = c.p.y_type = variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
-    c.size = 1;
-    if (!of_bytes(k)) return;
-    const std::string& result = variant.at("YT");
-    c.p.c *= 2;
-    c.p.x_type = variant.at("XT") == "s8" ? Dtype::int8 : Dtype::uint8;
-    c.p.w_type = Dtype::int8;
-    c.p.y_type = result == "s32" ? Dtype::int32 : result == "s8" ? Dtype::int8 : Dtype::float32;
-    c.bias_type = result == "s32" ? Dtype::int32 : Dtype::float32;
-    c.size = result == "s32" ? 127 : 40;  // float32 holds the sums
-    if (result == "s8") c.options.alpha = 0x1p-7F;
-  }
-
   // Several tiles, none full: two patches of channels, the second one's not even, places between lines and pictures.
   [[nodiscard]] ConvCase halo_case(const Kernel& k) const {
     ConvCase c;
@@ -64,7 +44,8 @@ class HaloTest : public test::OnTensorCores {
     c.p.c = 88, c.p.k = k.number("BN") + 8;
     if (!forward) std::swap(c.p.c, c.p.k);
     c.forced.kernel = "_halo" + tile_of(k);
-    set_types(k, c);
+    take_types(k, c);
+    if (of_bytes(k)) c.p.c *= 2;  // two are a channel to it
     return c;
   }
   [[nodiscard]] ConvCase resident_case(const Kernel& k) const {
@@ -72,7 +53,8 @@ class HaloTest : public test::OnTensorCores {
     c.p.n = 3, c.p.in = {1, 11, 10}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1};
     c.p.c = k.number("ROW") == 32 ? 16 : 48, c.p.k = k.number("BN") - 24;
     c.forced.kernel = "_resident_" + k.manifest().variant.at("ROW") + tile_of(k);
-    set_types(k, c);
+    take_types(k, c);
+    if (of_bytes(k)) c.p.c *= 2;  // two are a channel to it
     return c;
   }
 };

@@ -35,10 +35,8 @@ class HconvTest : public test::OnTensorCores {
     ConvCase c;
     const std::string& pass = variant.at("PASS");
     c.pass = pass == "f" ? ConvPass::fprop : pass == "u" ? ConvPass::update : ConvPass::bprop;
-    const std::string& x_type = variant.at("XT");
-    const bool bytes = x_type == "s8" || x_type == "u8";
-    c.p.x_type = c.p.w_type = c.p.y_type = x_type == "f16" ? Dtype::float16 : Dtype::bfloat16;
-    if (bytes) set_bytes(c, x_type == "s8" ? Dtype::int8 : Dtype::uint8);
+    const bool bytes = of_bytes(k);
+    take_types(k, c);
     c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
     if (pass == "c") c.p.in = {1, 13, 16}, c.p.stride = {1, 2, 2};
     const std::int64_t wide = k.number("BN") + 8;
@@ -46,10 +44,6 @@ class HconvTest : public test::OnTensorCores {
     c.p.k = c.pass == ConvPass::fprop ? wide : c.pass == ConvPass::bprop ? 72 : 136;
     c.forced.kernel = k.name().substr(k.name().rfind('_'));
     c.forced.splits = variant.at("YT") == "f32" && !bytes ? 2 : 1;
-    if (!bytes) c.size = 1;
-    if (variant.at("YT") == "s8") c.p.y_type = Dtype::int8, c.options.alpha = 0x1p-7F;
-    if (variant.at("YT") == "f32" && bytes) c.p.y_type = Dtype::float32;
-    if (bytes && c.p.y_type != Dtype::int32) c.bias_type = Dtype::float32, c.size = 40;
     return c;
   }
   static void set_bytes(ConvCase& c, Dtype x) {

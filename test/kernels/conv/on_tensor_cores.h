@@ -25,6 +25,25 @@ class OnTensorCores : public OnEachDevice {
     return {all.begin(), all.end()};
   }
 
+  static bool of_bytes(const Kernel& k) {
+    const std::string& type = k.manifest().variant.at("XT");
+    return type == "s8" || type == "u8";
+  }
+  // The kernel's types, and integers of which it has exact sums.
+  static void take_types(const Kernel& k, ConvCase& c) {
+    const auto& variant = k.manifest().variant;
+    c.p.x_type = c.p.w_type = c.p.y_type = variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
+    c.size = 1;
+    if (!of_bytes(k)) return;
+    const std::string& result = variant.at("YT");
+    c.p.x_type = variant.at("XT") == "s8" ? Dtype::int8 : Dtype::uint8;
+    c.p.w_type = Dtype::int8;
+    c.p.y_type = result == "s32" ? Dtype::int32 : result == "s8" ? Dtype::int8 : Dtype::float32;
+    c.bias_type = result == "s32" ? Dtype::int32 : Dtype::float32;
+    c.size = result == "s32" ? 127 : 40;  // float32 holds the sums
+    if (result == "s8") c.options.alpha = 0x1p-7F;
+  }
+
   // Normal numbers of a type.
   Bits numbers(std::int64_t count, Dtype type) {
     std::normal_distribution<double> normal;
