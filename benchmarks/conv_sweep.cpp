@@ -310,7 +310,7 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
     const bool resident = std::string_view(tile).find('r') != std::string_view::npos;
     const bool clusters = tile[0] != '1' || std::string_view(tile).ends_with("n");
     const std::vector<std::int64_t> some = resident                      ? std::vector<std::int64_t>{1}
-                                           : clusters                    ? std::vector<std::int64_t>{1, 2, 3, 4, 6, 8}
+                                           : clusters                    ? std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}
                                            : l.which == ConvPass::update ? parts
                                                                          : std::vector<std::int64_t>{1, 2, 3};
     for (const std::int64_t splits : some) {
