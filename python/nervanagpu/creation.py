@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, dtypes
+from nervanagpu import _core, dtypes, memory_order
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, host_array, integer, is_array_like, no_bool, number, shown
 from nervanagpu.function_table import public
@@ -55,21 +55,21 @@ def array(
     name: str | None = None,
     *,
     copy: bool | None = True,
-    order: str | None = "C",
+    order: str | None = None,
     subok: bool = False,
     ndmin: int = 0,
     device: Any = None,
 ) -> GPUTensor:
-    """A copy of `ary` (any array-like), row-major; order="F": by columns. It is on `device`; None: on that of a tensor,
-    else on the current one.
+    """A copy of `ary` (any array-like), by rows; order F: by columns, A as `ary` is, K as its axes lie. It is on
+    `device`; None: on that of a tensor, else on the current one.
 
     It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a
     dtype that tensors cannot hold (object, str, ...). "bfloat16" needs no package: without ml_dtypes the elements
     are float32 on the host and rounded on the device.
     """
-    if order != "C" and _by_columns("array", order):
-        made = array(ary, dtype, name, copy=copy, ndmin=ndmin, device=device)
-        return made if made.T.contiguous else named(made.copy(order="F"), name)
+    if order is not None:
+        made = _in_order("array", array(ary, dtype, copy=copy, device=device), ary, order)
+        return array(named(made, name), copy=False, ndmin=ndmin)
     if ndmin != 0:
         least = integer("array", "ndmin", ndmin, 0, 32)
         made = array(ary, dtype, name, copy=copy, device=device)
@@ -133,8 +133,19 @@ def _without_tensors(items: Any) -> Any:
 
 def _by_columns(function: str, order: Any) -> bool:
     """Whether `order` says that the first axis is the fastest. ValueError for one that there is not."""
-    wanted = order.upper() if isinstance(order, str) else order
-    return wanted is not None and choice(function, "order", wanted, ("C", "F", "A", "K")) == "F"
+    return memory_order.wanted(function, order) == "F"
+
+
+def _in_order(function: str, made: GPUTensor, given: Any, order: Any) -> GPUTensor:
+    """`made` of `given`, by rows or `given` itself, as `order` wants it."""
+    if made is given:
+        stays = memory_order.wanted(function, order) == "A" or memory_order.lies(function, made, order)
+        return made if stays else made.copy(order)
+    like = given if isinstance(given, GPUTensor | np.ndarray) else made
+    if memory_order.wanted(function, order) == "A" and like.dtype != made.dtype:  # as NumPy's array
+        order = "K"
+    axes = memory_order.axes_in(function, like, order)
+    return made if axes is None else memory_order.turned(made.transpose(*axes).copy(), axes)
 
 
 @public(numpy=False)
@@ -240,12 +251,24 @@ def _like(function: str, other: Any, dtype: Any, shape: Any, device: Any) -> tup
     return other.shape if shape is None else shape, other.dtype if dtype is None else _core.dtype(dtype)
 
 
-def _order_of(other: Any, order: Any) -> str | None:
-    """C or F: of A and K that of another tensor."""
-    if order in ("A", "K", "a", "k"):
-        return "F" if other.flags.f_contiguous and not other.flags.c_contiguous else "C"
-    wanted: str | None = order
-    return wanted
+def empty_in(function: str, like: Any, shape: Any, dtype: Any, order: Any, name: str | None = None) -> GPUTensor:
+    """An undefined tensor that lies as `order` wants it of a copy of `like`."""
+    lengths = _core.shape(shape)
+    axes = None if order == "C" else memory_order.axes_in(function, like, order)
+    if axes is None or len(axes) != len(lengths):
+        by_columns = axes is not None and (like.flags.f_contiguous or memory_order.wanted(function, order) == "F")
+        return empty(lengths, dtype, name, order="F" if by_columns else "C")
+    return named(memory_order.turned(empty([lengths[a] for a in axes], dtype), axes), name)
+
+
+def _filled(
+    function: str, like: Any, shape: Any, value: Any, dtype: Any, name: str | None, order: Any
+) -> GPUTensor:  # fmt: skip
+    if order == "C":
+        return full(shape, value, dtype, name)
+    out = empty_in(function, like, shape, dtype, order, name)
+    out[...] = value
+    return out
 
 
 @public()
@@ -260,7 +283,8 @@ def empty_like(
     device: Any = None,
 ) -> GPUTensor:
     """An undefined, contiguous tensor of the shape and dtype of `other`; order K or A: that lies as `other` does."""
-    return empty(*_like("empty_like", other, dtype, shape, device), name, order=_order_of(other, order))
+    lengths, of = _like("empty_like", other, dtype, shape, device)
+    return empty_in("empty_like", other, lengths, of, order, name)
 
 
 @public()
@@ -275,7 +299,8 @@ def zeros_like(
     device: Any = None,
 ) -> GPUTensor:
     """Zeros of the shape and dtype of `other`."""
-    return zeros(*_like("zeros_like", other, dtype, shape, device), name, order=_order_of(other, order))
+    lengths, of = _like("zeros_like", other, dtype, shape, device)
+    return _filled("zeros_like", other, lengths, 0, of, name, order)
 
 
 @public()
@@ -290,7 +315,8 @@ def ones_like(
     device: Any = None,
 ) -> GPUTensor:
     """Ones of the shape and dtype of `other`."""
-    return ones(*_like("ones_like", other, dtype, shape, device), name, order=_order_of(other, order))
+    lengths, of = _like("ones_like", other, dtype, shape, device)
+    return _filled("ones_like", other, lengths, 1, of, name, order)
 
 
 @public()
@@ -309,7 +335,7 @@ def full_like(
     lengths, of = _like("full_like", other, dtype, shape, device)
     if isinstance(fill_value, float) and dtypes.kind_of(of) in "biu":
         fill_value = int(fill_value) if dtypes.kind_of(of) != "b" else bool(fill_value)
-    return full(lengths, fill_value, of, name, order=_order_of(other, order))
+    return _filled("full_like", other, lengths, fill_value, of, name, order)
 
 
 @public("asanyarray", numpy=False)
@@ -327,9 +353,8 @@ def asarray(
     """
     if device is not None:
         check_device("asarray", device)
-    if order is not None and choice("asarray", "order", order, ("C", "F", "A", "K")) in "CF":
-        made = asarray(ary, dtype, copy=copy, device=device)
-        return made if (made if order == "C" else made.T).contiguous else made.copy(order=order)
+    if order is not None:
+        return _in_order("asarray", asarray(ary, dtype, copy=copy, device=device), ary, order)
     if isinstance(ary, GPUTensor) and not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
         moved = ary if device is None else ary.to(device)
         if moved is ary or copy is None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, reductions
+from nervanagpu import _core, creation, dtypes, memory_order, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import path_of, shown
 
@@ -197,51 +197,36 @@ def _data(self: GPUTensor) -> Data:
 _contiguous_copy, _converted = GPUTensor.copy, GPUTensor.astype
 
 
-def _axes_in(function: str, x: GPUTensor, order: Any) -> list[int] | None:
-    """The axes from that of the largest step in memory to that of the smallest, by NumPy's `order`; None: by rows."""
-    wanted = "C" if order is None else order.upper() if isinstance(order, str) else order
-    if wanted not in ("C", "F", "A", "K"):
-        raise ValueError(f"{function}: order is {shown(order)}; needs one of C, F, A, K")
-    if wanted == "C" or x.contiguous:
-        return list(range(x.ndim))[::-1] if wanted == "F" else None
-    if wanted in "FA":
-        return list(range(x.ndim))[::-1] if wanted == "F" or x.T.contiguous else None
-    return sorted(range(x.ndim), key=lambda a: (-abs(x.element_strides[a]), a))
-
-
 def copied(self: GPUTensor, order: str = "C") -> GPUTensor:
     """A copy in memory of its own, by rows; order: F by columns, A as the tensor is, K as its axes lie."""
-    axes = None if order == "C" else _axes_in("copy", self, order)
-    if axes is None or self.ndim < 2:
+    axes = None if order == "C" else memory_order.axes_in("copy", self, order)
+    if axes is None:
         return _contiguous_copy(self)
-    made = _contiguous_copy(self.transpose(*axes))
-    return made.transpose(*(axes.index(a) for a in range(self.ndim)))
+    return memory_order.turned(_contiguous_copy(self.transpose(*axes)), axes)
 
 
 def converted(
     self: GPUTensor,
     dtype: Any,
-    order: str = "C",
+    order: str | None = None,
     casting: str = "unsafe",
     subok: bool = True,
     copy: bool | None = True,
 ) -> GPUTensor:
-    """A copy with another dtype, on the device; of an expression an expression. order: as copy's.
+    """A copy with another dtype, on the device; of an expression an expression. order: as copy's, None by rows.
 
     Floats are rounded to nearest; to integers they are truncated and saturate, NaN becomes 0; integers keep their low
-    bits. copy=False: the tensor itself where it has the dtype. casting: TypeError for what numpy.can_cast's rule does
-    not allow.
+    bits. copy=False: the tensor itself where it has the dtype, and the order if there is one. casting: TypeError for
+    what numpy.can_cast's rule does not allow.
     """
     if casting != "unsafe" and not dtypes.can_cast(self.dtype, dtype, casting):
         raise TypeError(f"astype: dtype is {shown(dtype)}; needs what {self.dtype} becomes ({casting})")
-    if not copy and self.dtype == _core.dtype(dtype) and (order in ("K", "A", None) or _lies(self, order)):
+    if not copy and self.dtype == _core.dtype(dtype) and (order is None or memory_order.lies("astype", self, order)):
         return self
-    made = _converted(self, dtype)
-    return made if order == "C" else copied(made, "F" if _axes_in("astype", self, order) else "C")
-
-
-def _lies(x: GPUTensor, order: Any) -> bool:
-    return _axes_in("astype", x, order) == _axes_in("astype", x, "K")
+    axes = None if order is None else memory_order.axes_in("astype", self, order)
+    if axes is None:
+        return _converted(self, dtype)
+    return memory_order.turned(_contiguous_copy(_converted(self.transpose(*axes), dtype)), axes)
 
 
 def byteswap(self: GPUTensor, inplace: bool = False) -> GPUTensor:

@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core, composed, creation, dtypes, elementwise, memory_order, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, no_bool, shown, tensor
 from nervanagpu.elementwise import Operand
@@ -79,28 +79,23 @@ def reshape(x: Operand, /, shape: Axes, order: str = "C", *, copy: bool | None =
 def ravel(x: Operand, order: str = "C") -> GPUTensor:
     """The elements in one row: a view of a contiguous tensor. order: C, F, A, or K as they lie in memory."""
     given = operand_of(x)
-    if isinstance(order, str) and order.upper() == "K":
-        given, order = _as_it_lies(given), "C"
-    try:
-        return _reshape_method(given, given.size, order=order, copy=False)
-    except ValueError:
-        return _flatten(given, order)
+    view = given if order == "C" else _in_order("ravel", given, order)
+    return _strided_reshape(view, view.size) if view.contiguous else _flatten(view)
 
 
 def _flatten(self: GPUTensor, order: str = "C") -> GPUTensor:
     """The elements in one row, a copy."""
-    by = choice("flatten", "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
-    turned = (
-        _as_it_lies(self) if by == "K" else self.transpose() if by == "F" or (by == "A" and self.flags.fnc) else self
-    )
+    view = _in_order("flatten", self, order)
     row = creation.empty(self.size, self.dtype)  # a tensor of its own, no view of a copy
-    _strided_reshape(row, turned.shape)[...] = turned
+    _strided_reshape(row, view.shape)[...] = view
     return row
 
 
-def _as_it_lies(x: GPUTensor) -> GPUTensor:
-    """The view whose axes stand in the order of their steps."""
-    return x.transpose(*sorted(range(x.ndim), key=lambda a: (-abs(x.element_strides[a]), a)))
+def _in_order(function: str, x: GPUTensor, order: Any) -> GPUTensor:
+    """The view whose elements, row by row, are those of x in this order."""
+    letter = memory_order.wanted(function, order)
+    axes = memory_order.axes_walked(x) if letter == "K" else memory_order.axes_in(function, x, letter)
+    return x if axes is None else x.transpose(*axes)
 
 
 @public("permute_dims")

@@ -21,13 +21,14 @@ from nervanagpu import (
     layout,
     linalg,
     manipulation,
+    memory_order,
     reductions,
     selection,
     sorting,
     tensor_state,
 )
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, choice, integer
+from nervanagpu.arguments import check_tensors, integer
 from nervanagpu.function_table import TABLE
 from nervanagpu.linalg import products
 
@@ -171,10 +172,10 @@ def _tolist(self: GPUTensor) -> Any:
 
 
 def _tobytes(self: GPUTensor, order: str | None = "C") -> bytes:
-    """The elements as bytes: row by row ("C"), by columns ("F"), or so only where they lie so ("A")."""
-    by = choice("tobytes", "order", order.upper() if isinstance(order, str) else "C", ("C", "F", "A"))
-    turned = by == "F" or (by == "A" and self.flags.fnc)
-    tensor = self.T if turned else self
+    """The elements as bytes: row by row ("C"), by columns ("F"), or so where they lie so ("A"); "K" is as "C"."""
+    by = memory_order.wanted("tobytes", order)
+    axes = memory_order.axes_in("tobytes", self, "C" if by == "K" else by)
+    tensor = self if axes is None else self.transpose(*axes)
     if self.dtype == "bfloat16":  # no dtype of NumPy's own
         tensor = tensor.copy().view("uint16")
     return tensor.get().tobytes()

@@ -61,23 +61,11 @@ def full(shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order:
     return out
 
 
-def _strides_rank(x: GPUTensor) -> list[int]:
-    """The axes from that of the largest step to that of the smallest."""
-    return sorted(range(x.ndim), key=lambda a: (-abs(x.element_strides[a]), a))
-
-
 def _like(function: str, prototype: Any, dtype: Any, order: Any, shape: Any) -> GPUTensor:
     x = asarray(prototype)
     kind = x.dtype if dtype is None else dtype
-    lengths = x.shape if shape is None else _core.shape(shape)
-    wanted = _order(function, order, "CFAK")
-    if wanted == "A" or (wanted == "K" and len(lengths) != x.ndim):
-        wanted = "F" if x.T.contiguous and not x.contiguous else "C"
-    if wanted != "K" or x.contiguous:
-        return empty(lengths, kind, "C" if wanted == "K" else wanted)
-    rank = _strides_rank(x)
-    made = _ours.empty([lengths[a] for a in rank], kind)
-    return made.transpose([rank.index(a) for a in range(len(rank))])
+    lengths = x.shape if shape is None else shape
+    return _ours.empty_in(function, x, lengths, kind, _order(function, order, "CFAK"))
 
 
 def empty_like(

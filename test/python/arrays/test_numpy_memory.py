@@ -136,3 +136,37 @@ def test_broadcast_arrays() -> None:
     check("xp.broadcast_arrays(A('float32',(3,)),A('int8',(2,1)),2)")
     check("x=A('float32',(3,));y=xp.broadcast_arrays(x,A('int8',(2,1)))[0];[y.base is x,y.strides]")
     assert type(ng.broadcast_arrays([1], 2)) is tuple
+
+
+LAID = [
+    "A('float32',(2,3))", "A('float32',(2,3)).copy(order='F')", "A('float32',(2,3,4)).transpose(1,0,2)",
+    "A('float32',(2,3,4)).transpose(1,2,0)[:,::2]", "xp.broadcast_to(A('float32',(1,3)),(2,3))",
+    "xp.broadcast_to(A('float32',(1,1)),(2,3))", "A('float32',(4,6))[::2,::2]", "A('float32',(4,6))[::2,::2].T",
+    "A('float32',(6,))[::2]", "xp.broadcast_to(A('float32',(1,)),(5,))", "A('float32',(2,3))[::-1]",
+    "A('float32',(2,3)).T[::-1]", "A('float32',(0,3)).T", "A('float32')",
+]  # fmt: skip
+COPIES = [
+    "xp.array(x,order={0})", "xp.array(x,dtype='int8',order={0})", "x.astype('int8',order={0})",
+    "x.astype('float32',order={0})", "x.astype('float32',order={0},copy=False)", "x.copy(order={0})",
+    "xp.copy(x,order={0})", "xp.asarray(x,order={0})", "xp.asarray(x,dtype='int8',order={0})", "xp.ravel(x,order={0})",
+    "x.ravel(order={0})", "x.flatten(order={0})", "xp.zeros_like(x,order={0})", "xp.full_like(x,1,order={0})",
+    "xp.array(x,order={0},ndmin=4)", "xp.array(x,order={0},copy=None)", "xp.array([x,x],order={0})",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("x", LAID)
+@pytest.mark.parametrize("order", "CFAK")
+def test_order_of_copies(x: str, order: str) -> None:
+    """Where the elements of a copy lie: by rows, by columns, or as those of the operand."""
+    for copy in COPIES:
+        made = f"x={x};y={copy.format(repr(order))}"
+        steps = "[s for s,n in zip(y.strides,y.shape) if n>1 and y.size]"
+        check(f"{made};[y,y.flags.c_contiguous,y.flags.f_contiguous,{steps}]")
+    check(f"x={x};x.tobytes({order!r})")
+
+
+@pytest.mark.parametrize("x", LAID)
+def test_contiguous_copies(x: str) -> None:
+    for copy in ("xp.asfortranarray(x)", "xp.ascontiguousarray(x)", "xp.ravel(x)", "x.ravel()", "x.flatten()"):
+        check(f"x={x};y={copy};[y,y.flags.c_contiguous,y.flags.f_contiguous]")
+    check(f"x={x}.copy();y=x[...,None][::2,...,0] if x.ndim else x;z=y.ravel();z[:1]=9;[x,z]")
