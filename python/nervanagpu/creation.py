@@ -206,6 +206,8 @@ def full(
         out = empty(shape, dtype, name)
         out[...] = fill_value
         return out
+    if isinstance(fill_value, np.integer) and dtypes.kind_of(_core.dtype(dtype)) in "iu":
+        fill_value = fill_value.astype(_core.dtype(dtype))  # keeps the low bits, as NumPy's
     return named(_made(_core.full, shape, fill_value, dtype), name)
 
 
@@ -420,8 +422,7 @@ def arange(
     of = dtypes.promoted(*bare) if dtype is None else _core.dtype(dtype)
     if all(isinstance(v, int | np.integer) for v in (start, stop, step)):
         count = len(range(int(start), int(stop), int(step)))
-        if count > 2 and dtypes.kind_of(of) == "b":
-            raise TypeError(f"arange: {count} numbers from {start}; needs two or fewer for dtype bool")
+        _check_bools(of, start, count)
         if dtypes.kind_of(of) in "iu":
             if count:
                 limits = np.iinfo(of)
@@ -433,10 +434,16 @@ def arange(
             return _ramp(int(start), int(step), count, of)
         return _ramp(float(start), float(step), count, of)
     count = max(int(np.ceil((float(stop) - float(start)) / float(step))), 0)
+    _check_bools(of, start, count)
     if dtypes.kind_of(of) in "iu":  # NumPy's: the first two elements, cut off, make the step
         first = int(start)
         return _ramp(first, int(start + step) - first, count, of)
     return _ramp(float(start), float(start) + float(step) - float(start), count, of)
+
+
+def _check_bools(dtype: Any, start: Any, count: int) -> None:
+    if count > 2 and dtypes.kind_of(dtype) == "b":
+        raise TypeError(f"arange: {count} numbers from {start}; needs two or fewer for dtype bool")
 
 
 def _real(function: str, name: str, value: Any) -> float:

@@ -89,6 +89,8 @@ def ldexp(a: Any, b: Any) -> GPUTensor:
     given, power = operand_of(np.float16(a) if weak else _floats(a)[0]), operand_of(b)
     if dtypes.kind_of(power.dtype) not in "iub":
         raise TypeError(f"ldexp: b is {power.dtype}; needs integers")
+    if str(power.dtype) == "uint64":
+        raise TypeError("ldexp: b is uint64; needs integers that int64 holds (casting 'safe')")
     steps = elementwise.minimum(elementwise.maximum(_core.cast(power, np.int64), -3000), 3000)
     made = _core.cast(given, np.float64)
     for _ in range(3):
@@ -126,8 +128,10 @@ def unwrap(p: Operand, discont: float | None = None, axis: int = -1, *, period: 
     at = axis_of("unwrap", axis, x.ndim)
     if x.shape[at] < 2:
         return x.copy()
-    step = x[along(at, slice(1, None))] - x[along(at, slice(None, -1))]
+    step = _core.as_dtype(scans.diff(given, 1, at), kind)  # of the dtype that came: small integers wrap, as NumPy's
     whole = dtypes.kind_of(kind) in "iu"
+    if dtypes.kind_of(kind) == "u" and period > 1:
+        raise OverflowError(f"unwrap: p is {kind} and period {period}; needs signed numbers, or a float as period")
     half: Any = period // 2 if whole else period / 2
     # An even period of integers has one middle, which belongs to the sign of the step; so do floats.
     exact = not whole or int(period) % 2 == 0

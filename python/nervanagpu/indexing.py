@@ -139,14 +139,17 @@ class _Places:
 def _expanded(x: GPUTensor, key: Any) -> list[Any]:
     """The parts of a key, one for each axis of `x`, and None; boolean arrays as the indices of their true elements."""
     parts: list[Any] = []
-    for item in key if isinstance(key, tuple) else (key,):
-        array = _as_index(item)
+    items = [(item, _as_index(item)) for item in (key if isinstance(key, tuple) else (key,))]
+    masked = [array.ndim if array is not None and dtypes.kind_of(array.dtype) == "b" else 0 for _, array in items]
+    taken = [n or int(item is not None and item is not Ellipsis) for (item, _), n in zip(items, masked, strict=True)]
+    for k, (item, array) in enumerate(items):
         if array is None:
             parts.append(item)
-        elif dtypes.kind_of(array.dtype) == "b":
-            axis = sum(1 for p in parts if p is not None and p is not Ellipsis)
-            there = x.shape[axis : axis + array.ndim]
-            if not any(p is Ellipsis for p in parts) and there != array.shape:
+        elif masked[k]:
+            behind = any(p is Ellipsis for p in parts)
+            axis = x.ndim - sum(taken[k:]) if behind else sum(taken[:k])
+            there = x.shape[axis : axis + array.ndim] if axis >= 0 else ()
+            if there != array.shape:
                 raise IndexError(f"boolean index has shape {array.shape}; needs that of its axes, {there}")
             parts.extend(nonzero(array) if isinstance(array, GPUTensor) else np.nonzero(array))
         else:
@@ -377,7 +380,9 @@ def take(
         index = index.astype(np.int64)
     if dtypes.kind_of(index.dtype) not in "iu":
         raise TypeError(f"take: indices have dtype {index.dtype}; needs integers")
-    if mode != "raise" and index.size and x.shape[at]:
+    if index.size and not x.shape[at]:
+        raise IndexError(f"take: x has no elements along axis {at}; needs one or more")
+    if mode != "raise" and index.size:
         wide = _core.cast(index if isinstance(index, GPUTensor) else creation.array(index), np.int64)
         last = x.shape[at] - 1
         index = elementwise.clip(wide, 0, last) if mode == "clip" else elementwise.remainder(wide, last + 1)

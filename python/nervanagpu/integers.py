@@ -99,6 +99,7 @@ def packbits(x: Operand, axis: int | None = None, bitorder: str = "big") -> GPUT
     if dtypes.kind_of(given.dtype) not in "iub":
         raise TypeError(f"packbits: x is {given.dtype}; needs integers or bools")
     weights = _weights(bitorder, "packbits")
+    given = given if given.ndim else given.reshape(1)
     at = 0 if axis is None else axis_of("packbits", axis, given.ndim)
     bits = moveaxis(given.reshape(-1) if axis is None else given, at, -1)
     length = bits.shape[-1]
@@ -120,6 +121,7 @@ def unpackbits(x: Operand, axis: int | None = None, count: int | None = None, bi
     if np.dtype(given.dtype) != np.uint8:
         raise TypeError(f"unpackbits: x is {given.dtype}; needs uint8")
     weights = _weights(bitorder, "unpackbits")
+    given = given if given.ndim else given.reshape(1)
     at = 0 if axis is None else axis_of("unpackbits", axis, given.ndim)
     packed = moveaxis(given.reshape(-1) if axis is None else given, at, -1)
     bits = _core.cast(elementwise.not_equal(elementwise.bitwise_and(packed[..., None], weights), 0), np.uint8)

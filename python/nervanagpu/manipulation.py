@@ -400,11 +400,24 @@ def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
         whole = creation.empty((*x.shape[: at + 1], count, *x.shape[at + 1 :]), x.dtype)
         whole[...] = x[along(at + 1, None)]
         return _reshape_method(whole, *x.shape[:at], x.shape[at] * count, *x.shape[at + 1 :])
-    counts = np.asarray(repeats.get() if isinstance(repeats, GPUTensor) else repeats)
-    if counts.dtype.kind not in "iub" or (counts.size and counts.min() < 0):
-        raise ValueError(f"repeat: repeats have dtype {counts.dtype}; needs integers, 0 or more")
-    places = np.repeat(np.arange(x.shape[at]), np.broadcast_to(counts.astype(np.int64), (x.shape[at],)))
+    places = np.repeat(np.arange(x.shape[at]), _counts(repeats, x.shape[at]))
     return x[along(at, creation.array(places))]
+
+
+def _counts(repeats: Any, length: int) -> npt.NDArray[Any]:
+    """How often each of `length` elements is repeated: numbers of Python as integers, arrays of what int64 holds."""
+    given = dtypes.on_host(repeats)
+    if isinstance(given, np.ndarray) and not np.can_cast(given.dtype, np.int64):
+        raise TypeError(f"repeat: repeats have dtype {given.dtype}; needs integers that int64 holds")
+    try:
+        counts = np.asarray(given, np.int64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"repeat: repeats is {shown(repeats)}; needs integers ({error})") from None
+    if counts.size and counts.min() < 0:
+        raise ValueError(f"repeat: repeats has {counts.min()}; needs 0 or more (counts cannot be negative)")
+    if counts.ndim > 1 or counts.size not in (1, length):
+        raise ValueError(f"repeat: repeats have shape {counts.shape}; needs one, or {length} (cannot be broadcast)")
+    return np.broadcast_to(counts, (length,))
 
 
 @public()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, dtypes, elementwise, reductions, ufunc_keywords
@@ -97,9 +96,11 @@ def nanmin(
     return _extreme("min", x, axis, out, keepdims, initial, where)
 
 
-def _check_dtype(function: str, x: GPUTensor, dtype: Any) -> None:
-    if dtype is not None and dtypes.kind_of(_core.dtype(dtype)) not in "fc" and _has_nan(x):
-        raise TypeError(f"{function}: dtype is {np.dtype(dtype)}; needs a float, as x is {x.dtype}")
+def _check_dtype(function: str, x: GPUTensor, dtype: Any, out: Any) -> None:
+    """TypeError for a dtype, or an out, of integers where there may be NaN."""
+    for name, of in (("dtype", dtype), ("out", getattr(out, "dtype", None))):
+        if of is not None and dtypes.kind_of(_core.dtype(of)) not in "fc" and _has_nan(x):
+            raise TypeError(f"{function}: {name} is {_core.dtype(of)}; needs a float, as x is {x.dtype}")
 
 
 @public()
@@ -114,7 +115,7 @@ def nanmean(
 ) -> GPUTensor:
     """The mean of the numbers along `axis`; NaN if there is none."""
     given = operand_of(x)
-    _check_dtype("nanmean", given, dtype)
+    _check_dtype("nanmean", given, dtype, out)
     there = _there("nanmean", given, where)
     return reductions.mean(_numbers(given, 0), axis, dtype, out, keepdims, where=there)
 
@@ -126,7 +127,7 @@ def _variance(
     x = operand_of(x)
     function = reductions.var if name == "var" else reductions.std
     less = reductions._delta(f"nan{name}", ddof, correction)
-    _check_dtype(f"nan{name}", x, dtype)
+    _check_dtype(f"nan{name}", x, dtype, out)
     if not _has_nan(x):
         return function(x, axis, dtype, out, less, keepdims, where=where, mean=mean)
     there = _there(f"nan{name}", x, where)

@@ -101,7 +101,8 @@ def _mirrored(x: GPUTensor, axis: int, before: int, after: int, mode: str) -> GP
     front = x[along(axis, slice(edge, before + edge))][along(axis, slice(None, None, -1))]
     back = x[along(axis, slice(n - after - edge, n - edge))][along(axis, slice(None, None, -1))]
     first, last = x[along(axis, slice(0, 1))], x[along(axis, slice(-1, None))]
-    return composed.concatenate([first * 2 - front, x, last * 2 - back], axis, dtype=x.dtype)
+    ends = (_core.as_dtype(end * 2 - image, x.dtype) for end, image in ((first, front), (last, back)))
+    return composed.concatenate([next(ends), x, next(ends)], axis)
 
 
 def _on_host(x: GPUTensor, widths: Any, mode: Any, more: dict[str, Any]) -> GPUTensor:

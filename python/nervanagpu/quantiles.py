@@ -193,7 +193,7 @@ def _quantiles(
     n = rows.shape[-1]
     if n == 0 and math.prod(rows.shape[:-1]):
         if not median and not function.startswith("nan"):
-            raise ValueError(f"{function}: x has no elements along the axis; needs one or more")
+            raise IndexError(f"{function}: x has no elements along the axis; needs one or more")
         made = creation.full(rows.shape[:-1], math.nan, x.dtype if dtypes.kind_of(x.dtype) in "fc" else np.float64)
         results = [made] * asked.size
     elif n == 0:

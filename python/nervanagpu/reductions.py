@@ -340,6 +340,11 @@ def _variance(
 
 
 def _varied(name: str, result: GPUTensor, dtype: Any, out: Any) -> GPUTensor:
+    given = ufunc_keywords.outputs(name, out, 1)[0]
+    which, to = ("dtype", dtype) if given is None else ("out", given.dtype)
+    array = result.ndim > 0 or given is not None  # of a number NumPy makes an integer
+    if name == "std" and array and to is not None and dtypes.kind_of(_core.dtype(to)) in "biu":
+        raise TypeError(f"std: {which} is {_core.dtype(to)}; needs what square roots become (casting 'same_kind')")
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
     return stored(name, result, out, "unsafe")  # as NumPy's
@@ -441,8 +446,11 @@ def count_nonzero(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> G
 @public(method=True)
 def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
     """The largest element along `axis` less the smallest."""
-    found = elementwise.subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims))
-    return stored("ptp", found, out)
+    high, low = max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims)
+    to = None if out is None else ufunc_keywords.outputs("ptp", out, 1)[0]
+    if to is not None:
+        high = _core.as_dtype(high, to.dtype)  # as NumPy, which writes it there first
+    return stored("ptp", elementwise.subtract(high, low), to)
 
 
 @public()
@@ -451,12 +459,14 @@ def average(
 ) -> Any:
     """sum(x * weights) / sum(weights) along `axis`; without weights the mean. `returned`: also the sum of the weights.
 
-    weights: of x's shape, or of the lengths of these axes.
+    weights: of x's shape, or of the lengths of these axes. ZeroDivisionError where they sum to 0, which is waited for.
     """
     x = operand_of(x)
     if weights is None:
         result = mean(x, axis, keepdims=keepdims)
-        count = x.size // builtins.max(result.size, 1) if result.size else 0
+        if not result.size:
+            raise ZeroDivisionError(f"average: the result has shape {result.shape}; needs an element or more")
+        count = x.size // result.size
         return (result, _core.number(creation.full(result.shape, float(count), result.dtype))) if returned else result
     w = operand_of(weights)
     if w.shape != x.shape:
@@ -473,7 +483,9 @@ def average(
         dtype = dtypes.promoted(dtype, np.dtype(np.float64))
     weighted = elementwise.multiply(_core.as_dtype(x, dtype), w)
     whole = elementwise.add(w, creation.zeros(x.shape, np.bool_)) if w.shape != x.shape else w
-    total = sum(whole, axis, dtype, keepdims=keepdims)
+    total = sum(whole, axis, dtype, keepdims=keepdims).copy()
+    if bool(any(elementwise.equal(total, 0))):
+        raise ZeroDivisionError("average: weights sum to 0; needs another sum (they can't be normalized)")
     result = elementwise.divide(sum(weighted, axis, dtype, keepdims=keepdims), total)
     return (result, _core.as_dtype(total, result.dtype)) if returned else result
 

@@ -78,6 +78,8 @@ def _standard(
         if x.ndim > 1:
             raise ValueError(f"{name}: axis is None and x has {x.ndim} axes; needs an axis")
         x, axis = ravel(x), 0
+    elif x.ndim == 0:
+        x = x.reshape(1)
     if out is not None and dtype is None:
         dtype = reductions.of_out(name, x, out)
     result = (cumsum if name == "cumulative_sum" else cumprod)(x, axis, dtype)
@@ -144,12 +146,12 @@ def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: An
     prepend, append: what stands in front and behind before that; a number or a tensor.
     """
     x = operand_of(x)
-    if x.ndim == 0:
-        raise ValueError("diff: x has no axes; needs one or more")
-    at = axis_of("diff", axis, x.ndim)
     count = integer("diff", "n", n, 0)
     if count == 0:
         return x
+    if x.ndim == 0:
+        raise ValueError("diff: x has no axes; needs one or more")
+    at = axis_of("diff", axis, x.ndim)
     edge = (*x.shape[:at], 1, *x.shape[at + 1 :])
     parts = [x]
     for more, where in ((prepend, 0), (append, 2)):
@@ -192,13 +194,11 @@ def trapezoid(y: Operand, x: Operand | None = None, dx: float = 1.0, axis: int =
     """The integral of y along `axis` by the trapezoidal rule; x: where y is sampled, or steps of dx."""
     y = operand_of(y)
     rows = moveaxis(y, axis_of("trapezoid", axis, y.ndim), -1)
-    middle = (rows[..., 1:] + rows[..., :-1]) / 2
-    if x is None:
-        return reductions.sum(middle * dx, -1)
-    steps = diff(operand_of(x))
-    if steps.ndim > 1:
-        steps = moveaxis(diff(operand_of(x), axis=axis), axis, -1)
-    return reductions.sum(middle * steps, -1)
+    steps: Any = dx
+    if x is not None:
+        places = operand_of(x)
+        steps = diff(places) if places.ndim < 2 else moveaxis(diff(places, axis=axis), axis, -1)
+    return reductions.sum(steps * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
 
 
 def _distances(axis: int, length: int, spacing: Any) -> Any:
@@ -217,18 +217,17 @@ def _distances(axis: int, length: int, spacing: Any) -> Any:
 
 def _at_edge(f: GPUTensor, axis: int, near: Any, far: Any, order: int, last: bool) -> GPUTensor:
     """The difference at an end: of two elements, or by the parabola through three. near, far: their distances."""
-    back = -1 if last else 1
 
     def element(k: int) -> GPUTensor:
         at = -1 - k if last else k
         return f[along(axis, slice(at, at + 1 or None))]
 
     if order == 1:
-        made: GPUTensor = (element(1) - element(0)) / near * back
+        made: GPUTensor = (element(0) - element(1) if last else element(1) - element(0)) / near
         return made
     both = near + far
     first, second, third = -(near + both) / (near * both), both / (near * far), -near / (far * both)
-    made = (element(0) * first + element(1) * second + element(2) * third) * back
+    made = (element(0) * first + element(1) * second + element(2) * third) * (-1 if last else 1)
     return made
 
 

@@ -116,9 +116,13 @@ def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None,
     index = operand_of(x)
     if dtypes.kind_of(index.dtype) not in "iub" or np.dtype(index.dtype) == np.uint64:
         raise TypeError(f"choose: x is {index.dtype}; needs integers that int64 holds")
-    among = [operand_of(c) for c in iterable("choose", "choices", choices)]
-    if not among:
+    given = [c if type(c) in _NUMBERS else operand_of(c) for c in iterable("choose", "choices", choices)]
+    if not given:
         raise ValueError("choose: there are no choices; needs one or more")
+    dtype = dtypes.result_type(*given)
+    for c in given:
+        dtypes.check_integer("choose", "a choice", c, dtype)
+    among = [_core.as_dtype(operand_of(c), dtype) for c in given]
     if mode == "wrap":
         index = elementwise.remainder(index, len(among))
     elif mode == "clip":

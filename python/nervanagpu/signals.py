@@ -34,6 +34,9 @@ def _windows(long: GPUTensor, short: GPUTensor) -> GPUTensor:
     room[m - 1 : m - 1 + n] = long
     places = creation.arange(n + m - 1).reshape(-1, 1) + creation.arange(m)
     products = elementwise.multiply(room[places], short)
+    if dtypes.kind_of(dtype) in "fc":  # nothing times an infinity is nothing here
+        there = elementwise.logical_and(elementwise.greater_equal(places, m - 1), elementwise.less(places, m - 1 + n))
+        products = elementwise.where(there, products, 0)
     if dtypes.kind_of(dtype) == "b":
         return reductions.any(products, 1)
     return _core.as_dtype(reductions.sum(products, 1), dtype)

@@ -206,6 +206,8 @@ def _reduceat_of(function: Any, name: str) -> Binary:
     def reduceat(x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
         to = ufunc_keywords.outputs(title, out, 1)[0]
         given = operand_of(x)
+        if given.ndim == 0:
+            raise TypeError(f"{title}: x has no axes; needs one or more (cannot reduceat on a scalar)")
         at = axis_of(title, no_bool(title, "axis", axis), given.ndim)
         length = given.shape[at]
         starts = integers(title, "indices", dtypes.host_of(ravel(operand_of(indices))).tolist()) if len(indices) else []
@@ -237,6 +239,18 @@ def _outer_of(function: Binary) -> Binary:
     return outer
 
 
+def _adds(x: GPUTensor, value: Any) -> bool:
+    """Whether sums of x's elements and the value are of x's dtype, so that the device adds them as NumPy does."""
+    kind = dtypes.kind_of(x.dtype)
+    if type(value) is int and kind in "iu":
+        limits = np.iinfo(x.dtype)
+        return bool(limits.min <= value <= limits.max)
+    dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return not isinstance(value, float | complex)
+    return dtypes.can_cast(dtype, x.dtype, "same_kind") or kind not in "iu"
+
+
 def _at_of(name: str, count: int) -> Binary:
     def at(x: GPUTensor, indices: Any, *values: Any) -> None:
         """x[indices] = function(x[indices], value), again and again for a place that stands there twice."""
@@ -244,7 +258,7 @@ def _at_of(name: str, count: int) -> Binary:
         if len(values) != count - 1:
             needs = "a value" if count == 2 else "no value"
             raise (ValueError if count == 2 else TypeError)(f"{name}.at: {len(values)} values came; needs {needs}")
-        if name == "add" and not isinstance(values[0], float | complex):
+        if name == "add" and _adds(x, values[0]):
             indexing.add_at(x, indices, *values)
             return
         places = tuple(map(dtypes.on_host, indices)) if isinstance(indices, tuple) else dtypes.on_host(indices)

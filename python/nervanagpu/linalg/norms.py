@@ -115,7 +115,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> GPUTensor:
     """The norm of the matrices in the last two axes; ord as of `norm`."""
     operand, keepdims = _float("matrix_norm", "x", x), flag("matrix_norm", "keepdims", keepdims)
-    check_matrices("matrix_norm", "x", operand)
+    axes_of("matrix_norm", (-2, -1), operand.ndim)
     return _matrix("matrix_norm", operand, ord, (operand.ndim - 2, operand.ndim - 1), keepdims)
 
 

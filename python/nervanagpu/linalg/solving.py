@@ -128,7 +128,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _UNS
         automatic = max(x.shape[-2:]) * finite_eps(x.dtype)
         rcond = 1e-15 if rtol is _UNSET else automatic if rtol is None else rtol
     if not x.size:
-        return creation.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
+        return creation.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), as_tensor("pinv", "a", a).dtype)
     cutoff = _cutoff("pinv", "rcond", rcond)
     u, s, vh = decomposed("pinv", x, False, hermitian)
     return product(adjoint(vh) * _inverted(s, cutoff)[..., None, :], adjoint(u))
