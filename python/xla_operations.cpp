@@ -240,7 +240,7 @@ Conv conv_of(const Request& call) {
                           std::to_string(p.groups) + " groups do not fit");
   }
   c.options.precision = p.precision;
-  c.options.relu = small(call, "relu") != 0;
+  c.options.activation = static_cast<GemmActivation>(small(call, "activation"));
   c.options.stream = Stream::from_handle(call.stream);
   if (call.in.size() == 3) {
     need_shape("bias", call.in[2], {p.k});

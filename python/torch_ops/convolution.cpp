@@ -1,6 +1,7 @@
 // convolution and its two gradients.
 #include <array>
 
+#include "python/torch_ops/numbers.h"
 #include "python/torch_ops/operators.h"
 #include "python/torch_ops/windows.h"
 
@@ -57,8 +58,9 @@ ConvOptions options_of(const Call& call) {
 using Int = std::int64_t;
 
 Array convolution(const Array& x, const Array& weight, const std::optional<Array>& bias, Int stride, Int padding,
-                  Int dilation, Int groups) {
+                  Int dilation, Int groups, Int activation) {
   const Call call{&x, &weight, bias ? &*bias : nullptr};
+  const GemmActivation act = activation_of(activation);
   const bool last = any_channels_last({&x, &weight});
   const Shape sizes = x.sizes(), filter = weight.sizes();
   const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, x.dtype(), last);
@@ -72,6 +74,7 @@ Array convolution(const Array& x, const Array& weight, const std::optional<Array
   }
   Array kept_x, kept_weight, kept_bias, none;
   ConvOptions options = options_of(call);
+  options.activation = act;
   Tensor shift;
   if (bias) {
     shift = Call::ours(contiguous(*bias, kept_bias));
@@ -123,7 +126,8 @@ Array convolution_weight(const Array& grad, const Array& x, Int k, Int c, Int f0
 #define NG_TRIPLE(name) "int " name "0, int " name "1, int " name "2"
 #define NG_GEOMETRY "int stride, int padding, int dilation, int groups"
 constexpr std::array kConvolutions{
-    Operator{"convolution(Tensor x, Tensor weight, Tensor? bias, " NG_GEOMETRY ") -> Tensor", boxed<convolution>},
+    Operator{"convolution(Tensor x, Tensor weight, Tensor? bias, " NG_GEOMETRY ", int activation) -> Tensor",
+             boxed<convolution>},
     Operator{"convolution_input(Tensor grad, Tensor weight, int n, int c, " NG_TRIPLE("in") ", " NG_GEOMETRY
                                                                                             ") -> Tensor",
              boxed<convolution_input>},

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "python/torch_ops/numbers.h"
 #include "python/torch_ops/operators.h"
 #include "python/torch_ops/products.h"
 

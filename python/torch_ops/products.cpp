@@ -3,15 +3,10 @@
 
 #include <algorithm>
 
+#include "python/torch_ops/numbers.h"
 #include "python/torch_ops/operators.h"
 
 namespace nervanagpu::python::torch {
-
-Precision precision_of(std::int64_t number) {
-  if (number == -1) return precision();
-  if (number != 0 && number != 1) refuse("precision is " + std::to_string(number) + "; needs -1, 0 or 1");
-  return number == 1 ? Precision::tensor : Precision::strict;
-}
 
 void check_product(const Array& a, const Array& b, std::int64_t axes) {
   if (a.axes() != axes || b.axes() != axes) {
@@ -107,9 +102,7 @@ std::optional<std::int64_t> row_stride(const Array& x) {
 Array linear(const Array& x, const Array& weight, const std::optional<Array>& bias, std::int64_t activation,
              std::int64_t precision) {
   const Call call{&x, &weight, bias ? &*bias : nullptr};
-  if (activation < 0 || activation > static_cast<int>(GemmActivation::silu)) {
-    refuse("activation is " + std::to_string(activation) + "; needs 0 to 6");
-  }
+  const GemmActivation act = activation_of(activation);
   const std::int64_t last = x.axes() - 1;
   if (weight.axes() != 2 || last < 0 || x.size(last) != weight.size(1)) {
     refuse("x " + shown(x.sizes()) + " does not fit weight " + shown(weight.sizes()));
@@ -119,7 +112,7 @@ Array linear(const Array& x, const Array& weight, const std::optional<Array>& bi
     refuse("bias " + shown(bias->sizes()) + "; needs " + shown({n}));
   }
   GemmOptions options = options_of(call, precision);
-  options.activation = static_cast<GemmActivation>(activation);
+  options.activation = act;
   Shape sizes = x.sizes();
   sizes.back() = n;
   Array out = empty(x, sizes);

@@ -7,7 +7,6 @@
 
 namespace nervanagpu::python::torch {
 
-Precision precision_of(std::int64_t number);
 // Throws unless a (m, k) and b (k, n) are matrices, or with 3 axes equally many.
 void check_product(const Array& a, const Array& b, std::int64_t axes);
 

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 
-from nervanagpu.arguments import flag, integer
+from nervanagpu.arguments import choice, flag, integer
 from nervanagpu.jax import checks, geometry
-from nervanagpu.jax.calls import Numbers, batched_by, call, call_one, differentiable, one_by_one
+from nervanagpu.jax.activations import ACTIVATIONS, activated, kept, through
+from nervanagpu.jax.calls import Numbers, batched_by, call, differentiable, one_by_one
 from nervanagpu.jax.geometry import Ints, Padding, Triple
 
 Array: TypeAlias = jax.Array
@@ -38,7 +39,7 @@ class Conv(NamedTuple):
     groups: int
     layout: int
     precision: int
-    relu: bool = False
+    activation: str = "none"  # of x * w + bias
 
 
 def _pass_of_batch(config: Conv, size: int, batched: Any, a: Array, b: Array, bias: Array | None) -> Any:
@@ -61,25 +62,34 @@ def _pass(config: Conv, a: Array, b: Array, bias: Array | None) -> Array:
         "groups": config.groups,
         "layout": config.layout,
         "precision": config.precision,
-        "relu": int(config.relu),
+        "activation": ACTIVATIONS.index(config.activation),
     }
-    if bias is None or 0 in config.shape:
-        return call_one("conv", [a, b], config.shape, numbers)
-    return call("conv", [a, b, bias], [config.shape], numbers)[0]
+    if 0 not in config.shape and a.size and b.size:
+        return call("conv", [a, b] if bias is None else [a, b, bias], [config.shape], numbers)[0]
+    y = jnp.zeros(config.shape, jnp.float32)
+    if bias is not None:
+        y = y + _across(config, bias)
+    return activated(config.activation, y).astype(a.dtype)
+
+
+def _across(config: Conv, bias: Array) -> Array:
+    """One number for each channel of the result."""
+    channels = geometry.inner(config.layout, len(config.shape) - 2)
+    return bias.reshape([-1 if i == channels else 1 for i in range(len(config.shape))])
 
 
 def _kept(config: Conv, a: Array, b: Array, bias: Array | None) -> tuple[Array, Any]:
     y = convolve(config, a, b, bias)
-    return y, (a, b, bias, y if config.relu else None)
+    return y, (a, b, bias, kept(config.activation, y))
 
 
-def _gradient(config: Conv, kept: Any, grad: Array) -> tuple[Array, Array, Array | None]:
-    a, b, bias, y = kept
-    if y is not None:
-        grad = jnp.where(y > 0, grad, 0)
+def _gradient(config: Conv, saved: Any, grad: Array) -> tuple[Array, Array, Array | None]:
+    a, b, bias, y = saved
+    plain = config._replace(activation="none")
+    grad = through(config.activation, grad, y, lambda: convolve(plain, a, b, bias))
 
     def other(which: int, like: Array, *operands: Array) -> Array:
-        return convolve(config._replace(which=which, shape=like.shape, relu=False), *operands, None)
+        return convolve(plain._replace(which=which, shape=like.shape), *operands, None)
 
     if config.which == BPROP:  # (dy, w); grad is like x
         return other(FPROP, a, grad, b), other(UPDATE, b, a, grad), None
@@ -117,16 +127,23 @@ class _Problem:
             raise ValueError(f"{function}: w {w.shape} has {w.shape[self.outer]} kernels, in {groups} groups")
         self.reach = geometry.reaches(w.shape[self.space], self.dilation)
 
-    def config(self, which: int, shape: tuple[int, ...], padding: list[int], relu: bool = False) -> Conv:
-        step, spread, pad = geometry.triple(self.stride, 1), geometry.triple(self.dilation, 1), padding
-        return Conv(which, shape, step, geometry.triple(pad, 0), spread, self.groups, self.layout, self.precision, relu)
+    def config(self, which: int, shape: tuple[int, ...], padding: list[int], activation: str = "none") -> Conv:
+        step, spread, pad = (
+            geometry.triple(v, fill) for v, fill in ((self.stride, 1), (self.dilation, 1), (padding, 0))
+        )
+        return Conv(which, shape, step, pad, spread, self.groups, self.layout, self.precision, activation)
 
 
 def _conv(
     axes: int, x: Array, w: Array, bias: Array | None, stride: Ints, padding: Padding, dilation: Ints, groups: int,
-    layout: str, relu: bool, precision: str | None,
+    layout: str, relu: bool, activation: str, precision: str | None,
 ) -> Array:  # fmt: skip
     function = f"conv{axes}d"
+    act = choice(function, "activation", activation, ACTIVATIONS)
+    if flag(function, "relu", relu):
+        if act not in ("none", "relu"):
+            raise ValueError(f"{function}: relu and activation {act!r} are given; needs one")
+        act = "relu"
     p = _Problem(function, axes, x, w, bias, stride, dilation, groups, layout, precision)
     channels, kernels = w.shape[p.inner] * p.groups, w.shape[p.outer]
     if x.shape[p.inner] != channels:
@@ -139,7 +156,7 @@ def _conv(
     x, pad = geometry.evened(x, given, p.layout, 0)
     lengths = geometry.results(function, x.shape[p.space], p.reach, p.stride, pad)
     shape = geometry.shape_of(p.layout, x.shape[p.outer], kernels, lengths)
-    return convolve(p.config(FPROP, shape, pad, flag(function, "relu", relu)), x, w, bias)
+    return convolve(p.config(FPROP, shape, pad, act), x, w, bias)
 
 
 def _conv_transpose(
@@ -166,39 +183,42 @@ def _conv_transpose(
     if min(lengths) < 1 or min(x.shape[p.space]) < 1:
         raise ValueError(f"{function}: x {x.shape} would give {tuple(lengths)} elements; needs 1 or more each")
     shape = geometry.shape_of(p.layout, x.shape[p.outer], results, lengths)
-    y = convolve(p.config(BPROP, shape, pad), x, w, None)
-    if bias is None:
-        return y
-    return y + bias.reshape([-1 if i == p.inner else 1 for i in range(axes + 2)])
+    config = p.config(BPROP, shape, pad)
+    y = convolve(config, x, w, None)
+    return y if bias is None else y + _across(config, bias)
 
 
 def conv1d(
     x: Array, w: Array, bias: Array | None = None, stride: Ints = 1, padding: Padding = 0, dilation: Ints = 1,
-    groups: int = 1, layout: str = "NWC", relu: bool = False, *, precision: str | None = None,
+    groups: int = 1, layout: str = "NWC", relu: bool = False, *, activation: str = "none",
+    precision: str | None = None,
 ) -> Array:  # fmt: skip
-    """act(x * w + bias) in one dimension, one kernel or few; bias (K,). relu: act is max(x, 0).
+    """act(x * w + bias) in one dimension, one kernel or few; bias (K,).
 
+    activation: none, relu, tanh, sigmoid, gelu, gelu_tanh or silu; relu: the second of them.
     padding: a number, one or a pair (before, after) for each axis, "SAME" or "VALID". precision: of float32, "strict"
     or "tensor"; None: what nervanagpu.precision has set. Layouts and shapes: the module's text. TypeError for dtypes,
     ValueError for shapes.
     """
-    return _conv(1, x, w, bias, stride, padding, dilation, groups, layout, relu, precision)
+    return _conv(1, x, w, bias, stride, padding, dilation, groups, layout, relu, activation, precision)
 
 
 def conv2d(
     x: Array, w: Array, bias: Array | None = None, stride: Ints = 1, padding: Padding = 0, dilation: Ints = 1,
-    groups: int = 1, layout: str = "NHWC", relu: bool = False, *, precision: str | None = None,
+    groups: int = 1, layout: str = "NHWC", relu: bool = False, *, activation: str = "none",
+    precision: str | None = None,
 ) -> Array:  # fmt: skip
     """act(x * w + bias) in two dimensions: as conv1d."""
-    return _conv(2, x, w, bias, stride, padding, dilation, groups, layout, relu, precision)
+    return _conv(2, x, w, bias, stride, padding, dilation, groups, layout, relu, activation, precision)
 
 
 def conv3d(
     x: Array, w: Array, bias: Array | None = None, stride: Ints = 1, padding: Padding = 0, dilation: Ints = 1,
-    groups: int = 1, layout: str = "NDHWC", relu: bool = False, *, precision: str | None = None,
+    groups: int = 1, layout: str = "NDHWC", relu: bool = False, *, activation: str = "none",
+    precision: str | None = None,
 ) -> Array:  # fmt: skip
     """act(x * w + bias) in three dimensions: as conv1d."""
-    return _conv(3, x, w, bias, stride, padding, dilation, groups, layout, relu, precision)
+    return _conv(3, x, w, bias, stride, padding, dilation, groups, layout, relu, activation, precision)
 
 
 def conv_transpose1d(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,10 +11,10 @@ import jax.numpy as jnp
 
 from nervanagpu.arguments import choice, flag, iterable
 from nervanagpu.jax import checks
+from nervanagpu.jax.activations import ACTIVATIONS, activated, kept, through
 from nervanagpu.jax.calls import Numbers, batched_by, call, call_one, differentiable
 
 Array: TypeAlias = jax.Array
-ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")  # an ng_gemm_activation each
 
 
 class Product(NamedTuple):
@@ -144,20 +143,6 @@ class Linear(NamedTuple):
     precision: int
 
 
-def _activated(activation: str, x: Array) -> Array:
-    """In XLA's operations; x is float32."""
-    functions: dict[str, Any] = {
-        "none": lambda v: v,
-        "relu": jax.nn.relu,
-        "tanh": jnp.tanh,
-        "sigmoid": jax.nn.sigmoid,
-        "gelu": partial(jax.nn.gelu, approximate=False),
-        "gelu_tanh": partial(jax.nn.gelu, approximate=True),
-        "silu": jax.nn.silu,
-    }
-    return functions[activation](x)
-
-
 def _layer_of_batch(config: Linear, size: int, batched: Sequence[Any], *operands: Any) -> tuple[Array, bool]:
     x, w, bias = operands
     if not batched[1] and not batched[2]:
@@ -167,7 +152,7 @@ def _layer_of_batch(config: Linear, size: int, batched: Sequence[Any], *operands
     y = _gemm(Product(False, False, config.precision), x, w).astype(jnp.float32)
     if bias is not None:
         y = y + (bias[:, None] if batched[2] else bias)
-    y = _activated(config.activation, y).astype(w.dtype)
+    y = activated(config.activation, y).astype(w.dtype)
     return jnp.broadcast_to(y, (size, *y.shape[1:])), True
 
 
@@ -177,35 +162,20 @@ def _layer(config: Linear, x: Array, w: Array, bias: Array | None) -> Array:
     numbers = _numbers(Product(False, False, config.precision), config.activation)
     if 0 in shape or x.shape[1] == 0:
         y = jnp.zeros(shape[1:], jnp.float32) + (0 if bias is None else bias)
-        return _activated(config.activation, y).astype(x.dtype)
+        return activated(config.activation, y).astype(x.dtype)
     more = [] if bias is None else [bias]
     return call("gemm", [x[None], w[None], *more], [shape], numbers)[0][0]
 
 
 def _linear_kept(config: Linear, x: Array, w: Array, bias: Array | None) -> tuple[Array, Any]:
     y = _linear(config, x, w, bias)
-    return y, (x, w, bias, y)
+    return y, (x, w, bias, kept(config.activation, y))
 
 
-def _through(config: Linear, kept: Any, grad: Array) -> Array:
-    """The gradient in front of the activation: from its result, or from what stood before it, computed again."""
-    x, w, bias, y = kept
-    y = y.astype(jnp.float32)
-    grad = grad.astype(jnp.float32)
-    if config.activation == "relu":
-        return jnp.where(y > 0, grad, 0)
-    if config.activation == "tanh":
-        return grad * (1 - y * y)
-    if config.activation == "sigmoid":
-        return grad * y * (1 - y)
-    before = _linear(config._replace(activation="none"), x, w, bias).astype(jnp.float32)
-    return jax.vjp(partial(_activated, config.activation), before)[1](grad)[0]
-
-
-def _linear_gradient(config: Linear, kept: Any, grad: Array) -> tuple[Array, Array, Array | None]:
-    x, w, bias, _ = kept
-    if config.activation != "none":
-        grad = _through(config, kept, grad).astype(x.dtype)
+def _linear_gradient(config: Linear, saved: Any, grad: Array) -> tuple[Array, Array, Array | None]:
+    x, w, bias, y = saved
+    plain = config._replace(activation="none")
+    grad = through(config.activation, grad, y, lambda: _linear(plain, x, w, bias))
     dx = product(Product(False, True, config.precision), grad[None], w[None])[0]
     dw = product(Product(True, False, config.precision), x[None], grad[None])[0]
     return dx, dw, None if bias is None else grad.astype(jnp.float32).sum(0).astype(bias.dtype)

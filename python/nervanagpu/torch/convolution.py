@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 import nervanagpu as ng
+from nervanagpu.torch.activations import keep_layer, through
 from nervanagpu.torch.bridge import (
     arranged,
     check,
@@ -22,9 +23,9 @@ from nervanagpu.torch.bridge import (
     ours,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, total
+from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep_two, total
 from nervanagpu.torch.library import derivative, operator
-from nervanagpu.torch.native import GRADIENT, KERNEL, RECORDED, compiled, packed, three, way
+from nervanagpu.torch.native import GRADIENT, KERNEL, RECORDED, activation_number, compiled, packed, three, way
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
@@ -88,7 +89,10 @@ def transposed_shape(
     return [x[0], weight[1] * groups, *lengths]
 
 
-def _fake_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
+def _fake_convolution(
+    x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any, activation: str = "none"
+) -> Tensor:
+    activation_number(activation)
     return empty(x, result_shape(x.shape, weight.shape, *geometry), is_channels_last(x, weight))
 
 
@@ -103,9 +107,11 @@ def _numbers(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> tuple[in
 
 
 def _compiled_convolution(
-    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int
-) -> Tensor:
-    return _CONVOLUTION(x, weight, bias, *_packed(weight.dim() - 2, stride, padding, dilation), groups)
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int, *,
+    activation: str = "none",
+) -> Tensor:  # fmt: skip
+    numbers = _packed(weight.dim() - 2, stride, padding, dilation)
+    return _CONVOLUTION(x, weight, bias, *numbers, groups, activation_number(activation))
 
 
 def _compiled_input(
@@ -127,14 +133,18 @@ def _compiled_weight(
 
 
 @operator(
-    f"convolution(Tensor x, Tensor weight, Tensor? bias, {_GEOMETRY}) -> Tensor",
+    f'convolution(Tensor x, Tensor weight, Tensor? bias, {_GEOMETRY}, *, str activation="none") -> Tensor',
     fake=_fake_convolution,
     compiled=_compiled_convolution,
     autocast=True,
 )
-def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
-    """x (N, C, ...), weight (K, C / groups, ...), bias (K,): (N, K, ...), channels last if one of them is."""
+def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any, activation: str = "none") -> Tensor:
+    """act(x * weight + bias) of x (N, C, ...), weight (K, C / groups, ...), bias (K,).
+
+    The result (N, K, ...) lies channels last if x or weight does.
+    """
     check_operands(x, weight, bias)
+    activation_number(activation)
     last = is_channels_last(x, weight)
     out = empty(x, result_shape(x.shape, weight.shape, *geometry), last)
     if out.numel() == 0:
@@ -143,7 +153,7 @@ def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) 
     shift = None if bias is None else ours(bias.contiguous())
     _FPROP[axes](
         arranged(x, last), arranged(weight, last), shift, *geometry, layout_name(axes, last), out=arranged(out, last),
-        stream=stream_of(out),
+        stream=stream_of(out), activation=activation,
     )  # fmt: skip
     return out
 
@@ -205,13 +215,17 @@ def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> T
 # --- by the shortest way ----------------------------------------------------------------------------------------------
 
 
-def call_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
+def call_convolution(
+    x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any, activation: str = "none"
+) -> Tensor:
     taken = way(x, weight, bias)
     if taken == KERNEL:
-        return _compiled_convolution(x, weight, bias, *geometry)
+        return _compiled_convolution(x, weight, bias, *geometry, activation=activation)
     if taken == RECORDED:
-        return RECORDERS["convolution"](x, weight, bias, *geometry)
-    return (FUNCTIONS["convolution"].apply if taken == GRADIENT else OPS.convolution)(x, weight, bias, *geometry)
+        return RECORDERS["convolution"](x, weight, bias, *geometry, activation)
+    if taken == GRADIENT:
+        return FUNCTIONS["convolution"].apply(x, weight, bias, *geometry, activation)
+    return OPS.convolution(x, weight, bias, *geometry, activation=activation)
 
 
 def call_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
@@ -234,46 +248,39 @@ def call_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
     return run(grad, x, size, *geometry)
 
 
-# --- derivatives: each operator is linear in both operands ------------------------------------------------------------
+# --- derivatives: each operator is linear in both operands, but for an activation -------------------------------------
 
 Maybe: TypeAlias = "Tensor | None"
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
-    keep(ctx, inputs[0], inputs[1])
+    keep_layer(ctx, inputs[:3], output, keywords["activation"])
     ctx.geometry = inputs[3:]
 
 
-def _keep_size(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
-    _keep(ctx, inputs, keywords, output)
-    ctx.size = inputs[2]
-
-
 def _tangent(ctx: Any, dx: Maybe, dw: Maybe, db: Maybe, *rest: None) -> Tensor:
-    x, weight = ctx.saved_tensors
-    return total(
+    x, weight, bias, y = ctx.saved_tensors
+    out = total(
         None if dx is None else call_convolution(dx, weight, None, *ctx.geometry),
         None if dw is None else call_convolution(x, dw, None, *ctx.geometry),
-        None if db is None else _across(db, _result_of(ctx)),
+        None if db is None else db.view(-1, *(1,) * (y.dim() - 2)).expand(y.shape),
     )
-
-
-def _result_of(ctx: Any) -> list[int]:
-    x, weight = ctx.saved_tensors
-    return result_shape(x.shape, weight.shape, *ctx.geometry)
-
-
-def _across(bias: Tensor, shape: Ints) -> Tensor:
-    return bias.view(-1, *(1,) * (len(shape) - 2)).expand(tuple(shape))
+    return through(ctx.activation, out, y, lambda: call_convolution(x, weight, bias, *ctx.geometry))
 
 
 @derivative("convolution", _keep, _tangent)
 def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
-    x, weight = ctx.saved_tensors
+    x, weight, bias, y = ctx.saved_tensors
     needs = ctx.needs_input_grad
-    dx = call_input(grad, weight, x.shape, *ctx.geometry) if needs[0] else None
-    dw = call_weight(grad, x, weight.shape, *ctx.geometry) if needs[1] else None
+    grad = through(ctx.activation, grad, y, lambda: call_convolution(x, weight, bias, *ctx.geometry))
+    dx = call_input(grad, weight, ctx.shapes[0], *ctx.geometry) if needs[0] else None
+    dw = call_weight(grad, x, ctx.shapes[1], *ctx.geometry) if needs[1] else None
     return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None
+
+
+def _keep_sized(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
+    keep_two(ctx, *inputs[:2])
+    ctx.shapes, ctx.size, ctx.geometry = (inputs[0].shape, inputs[1].shape), inputs[2], inputs[3:]
 
 
 def _input_tangent(ctx: Any, dgrad: Maybe, dw: Maybe, *rest: None) -> Tensor:
@@ -284,12 +291,12 @@ def _input_tangent(ctx: Any, dgrad: Maybe, dw: Maybe, *rest: None) -> Tensor:
     )
 
 
-@derivative("convolution_input", _keep_size, _input_tangent)
+@derivative("convolution_input", _keep_sized, _input_tangent)
 def _input_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     dy, weight = ctx.saved_tensors
     needs = ctx.needs_input_grad
     ddy = call_convolution(grad, weight, None, *ctx.geometry) if needs[0] else None
-    return ddy, call_weight(dy, grad, weight.shape, *ctx.geometry) if needs[1] else None
+    return ddy, call_weight(dy, grad, ctx.shapes[1], *ctx.geometry) if needs[1] else None
 
 
 def _weight_tangent(ctx: Any, dgrad: Maybe, dx: Maybe, *rest: None) -> Tensor:
@@ -300,9 +307,9 @@ def _weight_tangent(ctx: Any, dgrad: Maybe, dx: Maybe, *rest: None) -> Tensor:
     )
 
 
-@derivative("convolution_weight", _keep_size, _weight_tangent)
+@derivative("convolution_weight", _keep_sized, _weight_tangent)
 def _weight_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     dy, x = ctx.saved_tensors
     needs = ctx.needs_input_grad
     ddy = call_convolution(x, grad, None, *ctx.geometry) if needs[0] else None
-    return ddy, call_input(dy, grad, x.shape, *ctx.geometry) if needs[1] else None
+    return ddy, call_input(dy, grad, ctx.shapes[1], *ctx.geometry) if needs[1] else None

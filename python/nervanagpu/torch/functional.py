@@ -59,34 +59,35 @@ def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, 
 
 
 def _convolve(
-    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int
-) -> Tensor:
+    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int,
+    activation: str,
+) -> Tensor:  # fmt: skip
     geometry = (_each(stride, axes), _each(padding, axes), _each(dilation, axes), groups)
-    return _convolution.call_convolution(x, weight, bias, *geometry)
+    return _convolution.call_convolution(x, weight, bias, *geometry, activation=activation)
 
 
 def conv1d(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
-    groups: int = 1,
+    groups: int = 1, *, activation: str = "none",
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.conv1d."""
-    return _convolve(1, x, weight, bias, stride, padding, dilation, groups)
+    """act of torch.nn.functional.conv1d, one kernel; activation: as in linear."""
+    return _convolve(1, x, weight, bias, stride, padding, dilation, groups, activation)
 
 
 def conv2d(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
-    groups: int = 1,
+    groups: int = 1, *, activation: str = "none",
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.conv2d."""
-    return _convolve(2, x, weight, bias, stride, padding, dilation, groups)
+    """act of torch.nn.functional.conv2d, one kernel; activation: as in linear."""
+    return _convolve(2, x, weight, bias, stride, padding, dilation, groups, activation)
 
 
 def conv3d(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
-    groups: int = 1,
+    groups: int = 1, *, activation: str = "none",
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.conv3d."""
-    return _convolve(3, x, weight, bias, stride, padding, dilation, groups)
+    """act of torch.nn.functional.conv3d, one kernel; activation: as in linear."""
+    return _convolve(3, x, weight, bias, stride, padding, dilation, groups, activation)
 
 
 def _convolve_transposed(

@@ -5,7 +5,7 @@ A formula calls operators again, so that what it gives can be differentiated onc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -24,10 +24,20 @@ _with_gradients, _wants_one = torch.is_grad_enabled, torch._C._any_requires_grad
 _transforms, _autocast = torch._C._are_functorch_transforms_active, torch._C._is_any_autocast_enabled
 
 
-def keep(ctx: Any, *tensors: Tensor | None) -> None:
-    """Saves tensors for a backward formula, which finds them in ctx.saved_tensors, and for a forward one."""
-    ctx.save_for_backward(*tensors)
+def keep(ctx: Any, *tensors: Tensor | None, backward: Sequence[bool] | None = None) -> None:
+    """Saves tensors for a forward formula, which finds them in ctx.saved_tensors, and for a backward one.
+
+    backward: which of them it reads. What is not saved costs no memory, and may be changed in place.
+    """
+    read = tensors if backward is None else [t if b else None for t, b in zip(tensors, backward, strict=True)]
+    ctx.save_for_backward(*read)
     ctx.save_for_forward(*tensors)
+
+
+def keep_two(ctx: Any, a: Tensor, b: Tensor) -> None:
+    """Of a product: the gradient of each operand, the first two inputs, is made with the other."""
+    wants = ctx.needs_input_grad
+    keep(ctx, a, b, backward=(wants[1], wants[0]))
 
 
 def total(*terms: Tensor | None) -> Tensor:

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 import nervanagpu as ng
+from nervanagpu.torch.activations import keep_layer, through
 from nervanagpu.torch.bridge import check_operands, check_place, empty, need, ours, stream_of
-from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, total
+from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, keep_two, total
 from nervanagpu.torch.library import derivative, operator
 from nervanagpu.torch.native import (
-    ACTIVATIONS,
     FLOATS,
     GRADIENT,
     KERNEL,
@@ -123,9 +123,7 @@ def addmm(
 
 
 def _rows(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> tuple[Tensor, list[int]]:
-    torch._check(
-        activation in ACTIVATIONS, lambda: f"nervanagpu: activation is {activation!r}; needs one of {ACTIVATIONS}"
-    )
+    activation_number(activation)
     torch._check(
         weight.dim() == 2 and x.dim() >= 1 and x.shape[-1] == weight.shape[1],
         lambda: f"nervanagpu: x {tuple(x.shape)} does not fit weight {tuple(weight.shape)}",
@@ -322,7 +320,14 @@ Maybe: TypeAlias = "Tensor | None"
 
 
 def _keep_product(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> None:
-    keep(ctx, *inputs)
+    keep_two(ctx, *inputs)
+    ctx.options = keywords
+
+
+def _keep_addmm(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> None:
+    _, of_a, of_b = ctx.needs_input_grad[:3]
+    keep(ctx, *inputs[1:], backward=(of_b, of_a))
+    ctx.bias_shape = inputs[0].shape
     ctx.options = keywords
 
 
@@ -347,7 +352,7 @@ _derivatives_of("bmm", call_bmm)
 
 
 def _addmm_tangent(ctx: Any, dbias: Maybe, da: Maybe, db: Maybe) -> Tensor:
-    _, a, b = ctx.saved_tensors
+    a, b = ctx.saved_tensors
     options = {"precision": ctx.options["precision"]}
     shape = (a.shape[0], b.shape[1])
     return total(
@@ -357,63 +362,46 @@ def _addmm_tangent(ctx: Any, dbias: Maybe, da: Maybe, db: Maybe) -> Tensor:
     )
 
 
-@derivative("addmm", _keep_product, _addmm_tangent)
+@derivative("addmm", _keep_addmm, _addmm_tangent)
 def _addmm_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
-    bias, a, b = ctx.saved_tensors
+    a, b = ctx.saved_tensors
     alpha, beta = ctx.options["alpha"], ctx.options["beta"]
     options = {"precision": ctx.options["precision"]}
     scaled = grad if alpha == 1 else grad * alpha
-    db = (grad if beta == 1 else grad * beta).sum_to_size(bias.shape) if ctx.needs_input_grad[0] else None
+    db = (grad if beta == 1 else grad * beta).sum_to_size(ctx.bias_shape) if ctx.needs_input_grad[0] else None
     da = call_mm(scaled, b.t(), **options) if ctx.needs_input_grad[1] else None
     return db, da, call_mm(a.t(), scaled, **options) if ctx.needs_input_grad[2] else None
 
 
 def _keep_linear(ctx: Any, inputs: Inputs, keywords: Keywords, output: Tensor) -> None:
-    keep(ctx, *inputs, output)
-    ctx.options = keywords
-
-
-def _through(activation: str, grad: Tensor, y: Tensor, before: Any) -> Tensor:
-    """grad times the activation's derivative, from its result y, or from what stood before it."""
-    if activation == "relu":
-        return torch.where(y > 0, grad, 0)
-    if activation == "tanh":
-        return grad * (1 - y * y)
-    if activation == "sigmoid":
-        return grad * y * (1 - y)
-    if activation == "silu":
-        return torch.ops.aten.silu_backward(grad, before())
-    return torch.ops.aten.gelu_backward(grad, before(), approximate="tanh" if activation == "gelu_tanh" else "none")
+    keep_layer(ctx, inputs, output, keywords["activation"])
+    ctx.options = {"precision": keywords["precision"]}
 
 
 def _linear_tangent(ctx: Any, dx: Maybe, dw: Maybe, db: Maybe) -> Tensor:
     x, weight, bias, y = ctx.saved_tensors
-    options = {"precision": ctx.options["precision"]}
     out = total(
-        None if dx is None else call_linear(dx, weight, **options),
-        None if dw is None else call_linear(x, dw, **options),
+        None if dx is None else call_linear(dx, weight, **ctx.options),
+        None if dw is None else call_linear(x, dw, **ctx.options),
         None if db is None else db.expand(y.shape),
     )
-    if ctx.options["activation"] == "none":
-        return out
-    return _through(ctx.options["activation"], out, y, lambda: call_linear(x, weight, bias, **options))
+    return through(ctx.activation, out, y, lambda: call_linear(x, weight, bias, **ctx.options))
 
 
 @derivative("linear", _keep_linear, _linear_tangent)
 def _linear_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     x, weight, bias, y = ctx.saved_tensors
-    options = {"precision": ctx.options["precision"]}
-    if ctx.options["activation"] != "none":
-        grad = _through(ctx.options["activation"], grad, y, lambda: call_linear(x, weight, bias, **options))
-    rows = _flat(grad)
-    dx = call_mm(rows, weight, **options).view(x.shape) if ctx.needs_input_grad[0] else None
-    dw = call_mm(rows.t(), _flat(x), **options) if ctx.needs_input_grad[1] else None
-    return dx, dw, rows.sum(0) if bias is not None and ctx.needs_input_grad[2] else None
+    grad = through(ctx.activation, grad, y, lambda: call_linear(x, weight, bias, **ctx.options))
+    rows, needs = _flat(grad), ctx.needs_input_grad
+    dx = call_mm(rows, weight, **ctx.options).view(ctx.shapes[0]) if needs[0] else None
+    dw = call_mm(rows.t(), _flat(x), **ctx.options) if needs[1] else None
+    return dx, dw, rows.sum(0) if needs[2] else None
 
 
 def _keep_grouped(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> None:
-    ctx.count = len(inputs[0])
-    keep(ctx, *inputs[0], *inputs[1])
+    n = ctx.count = len(inputs[0])
+    wants = ctx.needs_input_grad[-2 * n :]
+    keep(ctx, *inputs[0], *inputs[1], backward=(*wants[n:], *wants[:n]))
     ctx.options = keywords
 
 
@@ -424,11 +412,19 @@ def _grouped_tangent(ctx: Any, *tangents: Tensor) -> list[Tensor]:
     return [s + t for s, t in zip(da, call_grouped(list(saved[:n]), full[n:], **ctx.options), strict=True)]
 
 
+def _grouped_where(wanted: Sequence[bool], a: Sequence[Any], b: Sequence[Any], options: Keywords) -> list[Maybe]:
+    """a[i] @ b[i] of those that are wanted; None stands for others."""
+    left, right = ([t for t, w in zip(some, wanted, strict=True) if w] for some in (a, b))
+    found = iter(call_grouped(left, right, **options) if left else [])
+    return [next(found) if w else None for w in wanted]
+
+
 @derivative("grouped_mm", _keep_grouped, _grouped_tangent)
-def _grouped_gradient(ctx: Any, *grads: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-    a, b = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
-    da = call_grouped(list(grads), [t.t() for t in b], **ctx.options)
-    return da, call_grouped([t.t() for t in a], list(grads), **ctx.options)
+def _grouped_gradient(ctx: Any, *grads: Tensor) -> tuple[list[Maybe], list[Maybe]]:
+    n = ctx.count
+    wants = ctx.needs_input_grad[-2 * n :]
+    a, b = ([None if t is None else t.t() for t in some] for some in (ctx.saved_tensors[:n], ctx.saved_tensors[n:]))
+    return _grouped_where(wants[:n], grads, b, ctx.options), _grouped_where(wants[n:], a, grads, ctx.options)
 
 
 def _keep_dtype(ctx: Any, inputs: Inputs, keywords: Keywords, output: Tensor) -> None:

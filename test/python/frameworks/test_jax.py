@@ -177,6 +177,15 @@ def test_second_gradients() -> None:
         (ngj.matmul, jnp.matmul, rand(2, 5, 7), rand(1, 7, 3)),
         (partial(ngj.linear, activation="gelu"), lambda s, t: jax.nn.gelu(s @ t, approximate=False), a, b),
         (ngj.conv2d, theirs_conv(2, "NHWC"), rand(2, 6, 5, 3), rand(4, 3, 2, 3)),
+        *(
+            (
+                partial(ngj.conv2d, activation=f),
+                theirs_conv(2, "NHWC", activation=f),
+                rand(1, 5, 4, 2),
+                rand(3, 2, 2, 2),
+            )
+            for f in ("tanh", "silu")
+        ),
         (lambda s, t: ngj.grouped_matmul([s], [t])[0], jnp.matmul, a, b),
     ):
         ours, theirs = (in_one(lambda h, x=x, y=y: jax.grad(partial(norm, h), (0, 1))(x, y), h) for h in (f, g))
@@ -279,7 +288,7 @@ def theirs_conv(axes: int, layout: str, **options: Any) -> Callable[..., Any]:
         )  # fmt: skip
         if bias is not None:
             y = y + bias.reshape([-1 if letter == "C" else 1 for letter in layout])
-        return jax.nn.relu(y) if options.get("relu") else y
+        return ACTIVATIONS["relu" if options.get("relu") else options.get("activation", "none")](y)
 
     return run
 
@@ -314,6 +323,29 @@ def test_convolution(axes: int, options: dict[str, Any]) -> None:
             ours = partial(CONV[axes], layout=layout, **options)
             ran("conv", partial(ours, x, w, bias), 1)
             same_gradients(ours, theirs_conv(axes, layout, **options), x, w, bias)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("activation", list(ACTIVATIONS))
+def test_convolution_with_activation(dtype: str, activation: str) -> None:
+    layouts = {1: ("NWC",), 2: KINDS[2], 3: ("CDHWN",)} if dtype == "float32" else {2: ("NHWC",)}
+    for axes, layout in ((axes, layout) for axes, some in layouts.items() for layout in some):
+        x = arranged(rand(2, 4, *(7, 6, 5)[:axes], dtype=dtype), layout)
+        w = arranged(rand(6, 2, *(3, 2, 3)[:axes], dtype=dtype), layout)
+        options: dict[str, Any] = {"stride": 2, "padding": 1, "groups": 2, "activation": activation}
+        ours, theirs = partial(CONV[axes], layout=layout, **options), theirs_conv(axes, layout, **options)
+        ran("conv", partial(ours, x, w), 1)
+        same_gradients(ours, theirs, x, w, rand(6, dtype=dtype))
+        same_gradients(ours, theirs, x, w)
+        if axes == 2 and layout == "CHWN" and activation in ("sigmoid", "silu"):
+            same_in_batches(ours, theirs, x, w, rand(6))
+
+
+def test_a_convolution_of_no_elements_has_an_activation() -> None:
+    for bias in (None, rand(4)):
+        shape = (2, 2, 3, 4)
+        y = ngj.conv2d(rand(2, 0, 3, 3), rand(4, 3, 3, 3), bias, padding=((2, 2), (1, 1)), activation="sigmoid")
+        close(y, jnp.broadcast_to(jax.nn.sigmoid(jnp.zeros(4) if bias is None else bias), shape))
 
 
 @pytest.mark.parametrize("layout", KINDS[2])
@@ -510,6 +542,8 @@ REFUSED: list[tuple[type[Exception], str, Callable[[], Any]]] = [
     (ValueError, "less than a window", lambda: ngj.conv2d(X, W, dilation=4)),
     (ValueError, "layout is 'NWC'; needs NHWC, CHWN or NCHW", lambda: ngj.conv2d(X, W, layout="NWC")),
     (ValueError, r"bias is \(3,\); needs \(4,\)", lambda: ngj.conv2d(X, W, B[0])),
+    (ValueError, "conv2d: activation is 'clip'; needs none, relu", lambda: ngj.conv2d(X, W, activation="clip")),
+    (ValueError, "relu and activation 'tanh'", lambda: ngj.conv2d(X, W, relu=True, activation="tanh")),
     (ValueError, "needs lengths of 1 or more", lambda: ngj.conv2d(X, W[:, :0])),
     (ValueError, "output_padding is .* needs less than the stride",
      lambda: ngj.conv_transpose2d(X, W[:3], output_padding=1)),

@@ -189,6 +189,29 @@ def test_convolution_of_16_bits(dtype: Any) -> None:
     close(ngt.conv2d(x.contiguous(memory_format=torch.channels_last), w, b, padding=1), want)
 
 
+@pytest.mark.parametrize("activation", list(ACTIVATIONS))
+@pytest.mark.parametrize("dtype", list(BOUND))
+@pytest.mark.parametrize("case", [CONVOLUTIONS[i] for i in (1, 2, 3, 5)], ids=str)
+def test_convolution_with_activation(case: tuple[Any, ...], dtype: Any, activation: str) -> None:
+    shape, filters, *geometry = case
+    axes, act = len(shape) - 2, ACTIVATIONS[activation]
+    x, w, b = rand(*shape, dtype=dtype), rand(*filters, dtype=dtype), rand(filters[0], dtype=dtype)
+
+    def ours(x: Any, w: Any, b: Any) -> Any:
+        return named("conv", axes, ngt)(x, w, b, *geometry, activation=activation)
+
+    def theirs(x: Any, w: Any, b: Any) -> Any:
+        """In float32, rounded once."""
+        y = act(named("conv", axes, F)(x.float(), w.float(), None if b is None else b.float(), *geometry))
+        return y.to(dtype)
+
+    forms = [torch.contiguous_format, {4: torch.channels_last, 5: torch.channels_last_3d}.get(len(shape))]
+    for form in forms[: 2 if axes > 1 else 1]:
+        same_gradients(ours, theirs, x.contiguous(memory_format=form), w, b, bound=BOUND[dtype] * 10)
+    close(ours(x[:0], w, b), theirs(x[:0], w, b))
+    close(ours(x, w, None), theirs(x, w, None))
+
+
 def copies(call: Callable[[], Any]) -> int:
     """How often torch copies a tensor's elements meanwhile."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
@@ -286,6 +309,8 @@ SAMPLES: list[tuple[str, Callable[[], tuple[Any, ...]], dict[str, Any]]] = [
     ("grouped_mm", lambda: ([leaf(3, 4)], [leaf(4, 5)]), {}),
     ("stochastic_round", lambda: (leaf(3, 4), torch.bfloat16, 3), {}),
     ("convolution", lambda: (leaf(1, 2, 5, 5), leaf(3, 2, 3, 3), leaf(3), *IMAGE), {}),
+    ("convolution", lambda: (leaf(1, 2, 5, 5), leaf(3, 2, 3, 3), leaf(3), *IMAGE), {"activation": "tanh"}),
+    ("convolution", lambda: (leaf(1, 2, 5), leaf(3, 2, 3), None, *LINE), {"activation": "silu"}),
     ("convolution_input", lambda: (leaf(1, 3, 3), leaf(3, 2, 3), [1, 2, 5], *LINE), {}),
     ("convolution_weight", lambda: (leaf(1, 3, 3), leaf(1, 2, 5), [3, 2, 3], *LINE), {}),
     ("max_pool", lambda: (leaf(1, 2, 6, 6), [2, 2], [2, 2], [0, 0]), {}),
@@ -333,6 +358,7 @@ def test_compile_without_breaks() -> None:
         (lambda: ngt.linear(rand(3, 4), rand(6, 4), rand(5)), "bias"),
         (lambda: ngt.linear(rand(3, 4), rand(6, 4), activation="elu"), "activation"),
         (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 2, 3, 3)), "does not fit"),
+        (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), activation="clip"), "activation is 'clip'; needs"),
         (lambda: ngt.conv2d(rand(1, 3, 2, 2), rand(2, 3, 3, 3)), "less than a window"),
         (lambda: ngt.max_pool2d(rand(1, 1, 4, 4), 2, 2, 2), "padding"),
     ],

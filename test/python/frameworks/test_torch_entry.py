@@ -134,7 +134,7 @@ def test_wrong_numbers_are_refused() -> None:
     native = torch.ops.nervanagpu_native
     device = "cuda" if ng.device().kind == "cuda" else "cpu"
     a, image, filters = (torch.ones(*s, device=device) for s in ((3, 3), (1, 2, 5, 5), (2, 2, 3, 3)))
-    notes = torch.zeros(1, 12, dtype=torch.int64)
+    notes, one = torch.zeros(1, 12, dtype=torch.int64), 1 << 21 | 1
     calls: list[tuple[Callable[[], Any], str]] = [
         (lambda: native.mm(a, a, 7), "precision"),
         (lambda: native.linear(a, a, None, 7, -1), "activation"),
@@ -145,13 +145,15 @@ def test_wrong_numbers_are_refused() -> None:
         (lambda: native.grouped_mm_note(notes[:, :11], 0, a, a), "notes"),
         (lambda: native.grouped_mm_run(notes, a, -1), "dtypes"),  # nothing was noted
         (
-            lambda: native.convolution(image, filters, None, 1 << 21 | 1, 1 << 42, 1 << 21 | 1, 1),
+            lambda: native.convolution(image, filters, None, 1 << 21 | 1, 1 << 42, 1 << 21 | 1, 1, 0),
             "more numbers|padding",
         ),
-        (lambda: native.convolution(image, filters, None, 1, 0, 1 << 21 | 1, 1), "stride"),
-        (lambda: native.convolution(image, filters, None, -1, 0, 1 << 21 | 1, 1), "stride"),
-        (lambda: native.convolution(a, filters, None, 1, 0, 1, 1), "axes"),
-        (lambda: native.convolution(image, a, None, 1, 0, 1, 1), "axes"),
+        (lambda: native.convolution(image, filters, None, 1, 0, 1 << 21 | 1, 1, 0), "stride"),
+        (lambda: native.convolution(image, filters, None, -1, 0, 1 << 21 | 1, 1, 0), "stride"),
+        (lambda: native.convolution(a, filters, None, 1, 0, 1, 1, 0), "axes"),
+        (lambda: native.convolution(image, a, None, 1, 0, 1, 1, 0), "axes"),
+        (lambda: native.convolution(image, filters, None, one, 0, one, 1, 7), "activation"),
+        (lambda: native.convolution(image, filters, None, one, 0, one, 1, -1), "activation"),
         (lambda: native.max_pool(a, 1, 1, 0), "axes"),
         (lambda: native.stochastic_round(a, 3, 0, 0, 0), "dtype"),
         (lambda: native.stochastic_round(a, 0, 0, -1, 0), "offset"),

@@ -6,7 +6,8 @@ import copy
 import io
 import pickle
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import nervanagpu as ng
@@ -52,6 +53,11 @@ PAIRS: dict[str, tuple[Function, Function, Callable[[], tuple[Any, ...]]]] = {
         lambda x, w, b: F.gelu(F.linear(x, w, b)),
         lambda: (rand(5, 6), rand(4, 6), rand(4)),
     ),
+    "linear_silu": (
+        lambda x, w, b: ngt.linear(x, w, b, activation="silu"),
+        lambda x, w, b: F.silu(F.linear(x, w, b)),
+        lambda: (rand(5, 6), rand(4, 6), rand(4)),
+    ),
     "conv1d": (
         lambda x, w, b: ngt.conv1d(x, w, b, 2, 1),
         lambda x, w, b: F.conv1d(x, w, b, 2, 1),
@@ -62,6 +68,14 @@ PAIRS: dict[str, tuple[Function, Function, Callable[[], tuple[Any, ...]]]] = {
         lambda x, w, b: F.conv2d(x, w, b, 1, 1),
         lambda: (rand(2, 4, 6, 5), rand(4, 4, 3, 3), rand(4)),
     ),
+    **{
+        f"conv2d_{act}": (
+            partial(ngt.conv2d, stride=2, padding=1, activation=act),
+            lambda x, w, b, f=f: f(F.conv2d(x, w, b, 2, 1)),
+            lambda: (rand(2, 4, 6, 5), rand(4, 4, 3, 3), rand(4)),
+        )
+        for act, f in (("relu", torch.relu), ("sigmoid", torch.sigmoid), ("silu", F.silu))
+    },
     "conv3d": (ngt.conv3d, F.conv3d, lambda: (rand(1, 2, 4, 5, 4), rand(3, 2, 2, 2, 2), rand(3))),
     "conv_transpose2d": (
         lambda x, w, b: ngt.conv_transpose2d(x, w, b, 2, 1, 1),
@@ -239,6 +253,49 @@ def test_a_gradient_through_a_view_and_in_place() -> None:
     h += 1
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         h.sum().backward()
+
+
+def _saved(y: Callable[[], Any], operands: Sequence[Any]) -> tuple[set[int], int]:
+    """Which of the operands a call saves for its gradients, and how many elements more."""
+    found: dict[int, Any] = {}
+
+    def pack(t: Any) -> Any:
+        found[t.data_ptr()] = t
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        result = y()
+    which = {i for i, t in enumerate(operands) if t.data_ptr() in found}
+    others = {p: t for p, t in found.items() if p not in {t.data_ptr() for t in operands}}
+    del result
+    return which, sum(t.numel() for t in others.values())
+
+
+@each
+@pytest.mark.parametrize("autocast", [False, True])
+def test_no_more_is_saved_than_torch_saves(name: str, autocast: bool) -> None:
+    """What is saved lives until the gradients are there, and may not be changed in place."""
+    ours, theirs, make = PAIRS[name]
+    operands = make()
+    for chosen in range(1, 2 ** len(operands)):
+        some = [t.detach().requires_grad_(bool(chosen >> i & 1)) for i, t in enumerate(operands)]
+        with torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=autocast):
+            mine, more = _saved(lambda s=some: ours(*s), some)
+            torchs, most = _saved(lambda s=some: theirs(*s), some)
+        if name.endswith(("gelu", "silu")):  # torch saves what stood before the activation, we what it was made from
+            torchs |= {0, 1, 2}
+            most = sum(t.numel() for t in some)
+        assert mine <= torchs
+        assert more <= most or name == "max_pool2d_dilated"  # which saves x as it was laid anew
+
+
+def test_lists_are_differentiated_where_it_is_wanted() -> None:
+    a, b = [rand(3, 4), rand(5, 2).requires_grad_()], [rand(4, 6).requires_grad_(), rand(2, 3)]
+    assert _saved(lambda: ngt.grouped_mm(a, b), [*a, *b])[0] == {0, 3}
+    got = torch.autograd.grad(sum(y.sum() for y in ngt.grouped_mm(a, b)), (a[1], b[0]))
+    want = torch.autograd.grad(sum((x @ y).sum() for x, y in zip(a, b, strict=True)), (a[1], b[0]))
+    for g, w in zip(got, want, strict=True):
+        close(g, w)
 
 
 # --- transforms -------------------------------------------------------------------------------------------------------
