@@ -1,4 +1,4 @@
-// convolution and its two gradients.
+// convolution and its two gradients, one by one and together.
 #include <array>
 
 #include "python/torch_ops/numbers.h"
@@ -85,6 +85,29 @@ Array convolution(const Array& x, const Array& weight, const std::optional<Array
   return out;
 }
 
+// p is of x and weight, in the layout of the result.
+Array gradient_of_x(const Call& call, const ConvProblem& p, const Array& grad, const Array& weight,
+                    const Shape& sizes) {
+  const bool last = p.layout == Layout::channels_last;
+  Array out = empty_in(grad, sizes, last);
+  if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
+  Array kept_grad, kept_weight, none;
+  Tensor dx = arranged(out, last, none);
+  conv_bprop(p, arranged(grad, last, kept_grad), arranged(weight, last, kept_weight), dx, options_of(call));
+  return out;
+}
+
+Array gradient_of_weight(const Call& call, const ConvProblem& p, const Array& grad, const Array& x,
+                         const Shape& filter) {
+  const bool last = p.layout == Layout::channels_last;
+  Array out = empty_in(grad, filter, last);
+  if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
+  Array kept_grad, kept_x, none;
+  Tensor dw = arranged(out, last, none);
+  conv_update(p, arranged(grad, last, kept_grad), arranged(x, last, kept_x), dw, options_of(call));
+  return out;
+}
+
 // (N, C, ...) of as many axes as `like` has: the last of the three.
 Shape sizes_of(const Array& like, Int n, Int c, const Triple& spatial) {
   Shape out{n, c};
@@ -96,31 +119,36 @@ Shape sizes_of(const Array& like, Int n, Int c, const Triple& spatial) {
 Array convolution_input(const Array& grad, const Array& weight, Int n, Int c, Int in0, Int in1, Int in2, Int stride,
                         Int padding, Int dilation, Int groups) {
   const Call call{&grad, &weight};
-  const bool last = any_channels_last({&grad, &weight});
   const Shape sizes = sizes_of(grad, n, c, {in0, in1, in2}), filter = weight.sizes();
+  const bool last = any_channels_last({&grad, &weight});
   const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
-  Array out = empty_in(grad, sizes, last);
-  if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
-  Array kept_grad, kept_weight, none;
-  Tensor dx = arranged(out, last, none);
-  conv_bprop(p, arranged(grad, last, kept_grad), arranged(weight, last, kept_weight), dx, options_of(call));
-  return out;
+  return gradient_of_x(call, p, grad, weight, sizes);
 }
 
 Array convolution_weight(const Array& grad, const Array& x, Int k, Int c, Int f0, Int f1, Int f2, Int stride,
                          Int padding, Int dilation, Int groups) {
   const Call call{&grad, &x};
-  const bool last = any_channels_last({&grad, &x});
   const Shape sizes = x.sizes(), filter = sizes_of(grad, k, c, {f0, f1, f2});
+  const bool last = any_channels_last({&grad, &x});
   const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
-  Array out = empty_in(grad, filter, last);
-  if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
-  Array kept_grad, kept_x, none;
-  Tensor dw = arranged(out, last, none);
-  conv_update(p, arranged(grad, last, kept_grad), arranged(x, last, kept_x), dw, options_of(call));
-  return out;
+  return gradient_of_weight(call, p, grad, x, filter);
+}
+
+// Both gradients: checked and laid out once.
+std::array<Array, 2> convolution_gradients(const Array& grad, const Array& x, const Array& weight, Int stride,
+                                           Int padding, Int dilation, Int groups) {
+  const Call call{&grad, &x, &weight};
+  const Shape sizes = x.sizes(), filter = weight.sizes();
+  const bool last = any_channels_last({&grad, &weight});
+  ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
+  check_gradient(grad, result_sizes(p, sizes, filter));
+  Array kept;
+  const Array& dy = laid(grad, last, kept);
+  Array dx = gradient_of_x(call, p, dy, weight, sizes);
+  p.layout = layout_of(any_channels_last({&dy, &x}));
+  return {std::move(dx), gradient_of_weight(call, p, dy, x, filter)};
 }
 
 #define NG_TRIPLE(name) "int " name "0, int " name "1, int " name "2"
@@ -133,7 +161,9 @@ constexpr std::array kConvolutions{
              boxed<convolution_input>},
     Operator{"convolution_weight(Tensor grad, Tensor x, int k, int c, " NG_TRIPLE("filter") ", " NG_GEOMETRY
                                                                                             ") -> Tensor",
-             boxed<convolution_weight>}};
+             boxed<convolution_weight>},
+    Operator{"convolution_gradients(Tensor grad, Tensor x, Tensor weight, " NG_GEOMETRY ") -> (Tensor, Tensor)",
+             boxed<convolution_gradients>}};
 #undef NG_GEOMETRY
 #undef NG_TRIPLE
 

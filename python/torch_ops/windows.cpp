@@ -51,24 +51,21 @@ Array empty_in(const Array& like, const Shape& sizes, bool channels_last) {
   return channels_last ? empty_channels_last(like, sizes) : empty(like, sizes);
 }
 
+const Array& laid(const Array& t, bool channels_last, Array& kept) {
+  if (!channels_last) return contiguous(t, kept);
+  if (t.lies_channels_last()) return t;
+  kept = empty_channels_last(t, t.sizes());
+  copy(kept, t);
+  return kept;
+}
+
 Tensor arranged(const Array& t, bool channels_last, Array& kept) {
-  if (!channels_last) {
-    const Array& laid = contiguous(t, kept);
-    Shape sizes = t.sizes(), strides(sizes.size(), 1);
-    for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-    return Call::ours(laid, std::move(sizes), std::move(strides));
-  }
-  const Array* laid = &t;
-  if (!t.lies_channels_last()) {
-    kept = empty_channels_last(t, t.sizes());
-    copy(kept, t);
-    laid = &kept;
-  }
+  const Array& there = laid(t, channels_last, kept);
   Shape sizes = t.sizes();
-  std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());  // C goes to the end
+  if (channels_last) std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());  // C goes to the end
   Shape strides(sizes.size(), 1);
   for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-  return Call::ours(*laid, std::move(sizes), std::move(strides));
+  return Call::ours(there, std::move(sizes), std::move(strides));
 }
 
 }  // namespace nervanagpu::python::torch

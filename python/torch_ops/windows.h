@@ -24,7 +24,9 @@ bool any_channels_last(std::initializer_list<const Array*> operands);
 Layout layout_of(bool channels_last);
 // A new tensor (N, C, ...) that lies so.
 Array empty_in(const Array& like, const Shape& sizes, bool channels_last);
-// `t` (N, C, ...) as the layout has it, from a copy in `kept` where it lies otherwise.
+// `t` (N, C, ...) if it lies so, or else a copy, in `kept`.
+const Array& laid(const Array& t, bool channels_last, Array& kept);
+// The same as the layout has it.
 Tensor arranged(const Array& t, bool channels_last, Array& kept);
 
 }  // namespace nervanagpu::python::torch

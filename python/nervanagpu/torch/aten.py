@@ -70,6 +70,8 @@ def _convolution_backward(
     dx = dw = db = None
     if transposed:
         dx, dw = _transposed_backward(grad, x, weight, geometry, mask)
+    elif mask[0] and mask[1]:
+        dx, dw = conv.both_gradients(grad, x, weight, *geometry)
     else:
         if mask[0]:
             dx = CONVOLUTION_INPUT(grad, weight, x.shape, *geometry)

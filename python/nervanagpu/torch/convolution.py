@@ -23,16 +23,28 @@ from nervanagpu.torch.bridge import (
     ours,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep_two, total
+from nervanagpu.torch.gradients import FUNCTIONS, KERNELS, RECORDERS, keep_two, total
 from nervanagpu.torch.library import derivative, operator
-from nervanagpu.torch.native import GRADIENT, KERNEL, RECORDED, activation_number, compiled, packed, three, way
+from nervanagpu.torch.native import (
+    GRADIENT,
+    KERNEL,
+    RECORDED,
+    activation_number,
+    compiled,
+    packed,
+    three,
+    way,
+    why_not,
+)
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
 _FPROP: dict[int, Any] = {1: ng.conv1d, 2: ng.conv2d, 3: ng.conv3d}
 _BPROP: dict[int, Any] = {1: ng.conv1d_bprop, 2: ng.conv2d_bprop, 3: ng.conv3d_bprop}
 _UPDATE: dict[int, Any] = {1: ng.conv1d_update, 2: ng.conv2d_update, 3: ng.conv3d_update}
-_CONVOLUTION, _INPUT, _WEIGHT = (compiled(n) for n in ("convolution", "convolution_input", "convolution_weight"))
+_CONVOLUTION, _INPUT, _WEIGHT, _BOTH = (
+    compiled(f"convolution{more}") for more in ("", "_input", "_weight", "_gradients")
+)
 _GEOMETRY = "SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups"
 
 
@@ -212,6 +224,15 @@ def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> T
     return out
 
 
+def both_gradients(grad: Tensor, x: Tensor, weight: Tensor, *geometry: Any) -> tuple[Tensor, Tensor]:
+    """Of x and of weight, without derivatives: for plain tensors that need no dispatcher."""
+    if why_not:
+        dx = KERNELS["convolution_input"](grad, weight, x.shape, *geometry)
+        return dx, KERNELS["convolution_weight"](grad, x, weight.shape, *geometry)
+    both: tuple[Tensor, Tensor] = _BOTH(grad, x, weight, *_packed(weight.dim() - 2, *geometry[:3]), geometry[3])
+    return both
+
+
 # --- by the shortest way ----------------------------------------------------------------------------------------------
 
 
@@ -273,8 +294,13 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     x, weight, bias, y = ctx.saved_tensors
     needs = ctx.needs_input_grad
     grad = through(ctx.activation, grad, y, lambda: call_convolution(x, weight, bias, *ctx.geometry))
-    dx = call_input(grad, weight, ctx.shapes[0], *ctx.geometry) if needs[0] else None
-    dw = call_weight(grad, x, ctx.shapes[1], *ctx.geometry) if needs[1] else None
+    dx: Maybe = None
+    dw: Maybe = None
+    if needs[0] and needs[1] and way(grad, x, weight) == KERNEL:
+        dx, dw = both_gradients(grad, x, weight, *ctx.geometry)
+    else:
+        dx = call_input(grad, weight, ctx.shapes[0], *ctx.geometry) if needs[0] else None
+        dw = call_weight(grad, x, ctx.shapes[1], *ctx.geometry) if needs[1] else None
     return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None
 
 

@@ -23,7 +23,7 @@ from torch.utils._python_dispatch import (
 from torch.utils._pytree import tree_leaves
 
 from nervanagpu.torch import aten
-from nervanagpu.torch.bridge import Unsupported, check_place, need
+from nervanagpu.torch.bridge import check_place, need
 from nervanagpu.torch.library import why_refused
 
 Function = Callable[..., Any]
@@ -115,48 +115,55 @@ class _Operator:
         self._name = f"aten.{operator._opname}"
 
     def kernel(self) -> Function:
-        """What stands under the key."""
-        operator, bit, attempt = self._operator, self.bit, self.attempt
+        """What stands under the key. It runs at every call: what is usual is written out."""
+        operator, bit, attempt, name, other = self._operator, self.bit, self._run, self._name, self._unusual
 
         def run(keyset: Any, *args: Any, **kwargs: Any) -> Any:
-            if not _used(_PLACE) & bit:
-                return operator.redispatch(keyset & _BELOW, *args, **kwargs)
-            if keyset.raw_repr() & _STRANGE:
-                if torch._C._len_torch_dispatch_stack():
-                    return _through_modes(operator, keyset, args, kwargs)
-                return self.attempt_checked(args, kwargs, lambda: _aten(operator, keyset, args, kwargs))
-            return attempt(args, kwargs, lambda: _aten(operator, keyset, args, kwargs))
+            if not _used(_PLACE) & bit or keyset.raw_repr() & _STRANGE:
+                return other(keyset, args, kwargs)
+            try:
+                result = attempt(*args, **kwargs)
+            except RuntimeError as error:
+                _count_refusal(name, error)
+            else:
+                with _lock:
+                    _ours[name] += 1
+                return result
+            return _aten(operator, keyset, args, kwargs)
 
         return run
 
-    def attempt(self, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
-        """Ours, or what else there is."""
-        try:
-            result = self._run(*args, **kwargs)
-        except RuntimeError as error:
-            why = why_refused(error)
-            if why is None:
-                raise
-        else:
-            with _lock:
-                _ours[self._name] += 1
-            return result
-        with _lock:
-            _theirs.setdefault(self._name, Counter())[why] += 1
-        return otherwise()
+    def _unusual(self, keyset: Any, args: Any, kwargs: Any) -> Any:
+        if not _used(_PLACE) & self.bit:
+            return self._operator.redispatch(keyset & _BELOW, *args, **kwargs)
+        if torch._C._len_torch_dispatch_stack():
+            return _through_modes(self._operator, keyset, args, kwargs)
+        return self.attempt_checked(args, kwargs, lambda: _aten(self._operator, keyset, args, kwargs))
 
     def attempt_checked(self, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
-        """The same with operands of any kind."""
+        """Ours of operands of any kind, or what else there is."""
         tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
         if any(isinstance(t, FakeTensor) for t in tensors):
             return otherwise()  # a shape is asked for, and nothing runs
         try:
             _check_plain(tensors)
-        except Unsupported as why:
+            result = self._run(*args, **kwargs)
+        except RuntimeError as error:
+            _count_refusal(self._name, error)
+        else:
             with _lock:
-                _theirs.setdefault(self._name, Counter())[str(why)] += 1
-            return otherwise()
-        return self.attempt(args, kwargs, otherwise)
+                _ours[self._name] += 1
+            return result
+        return otherwise()
+
+
+def _count_refusal(name: str, error: RuntimeError) -> None:
+    """Of an operator that goes back to aten; raises the error again if that is no reason."""
+    why = why_refused(error)
+    if why is None:
+        raise error
+    with _lock:
+        _theirs.setdefault(name, Counter())[why] += 1
 
 
 def _check_plain(tensors: list[Tensor]) -> None:

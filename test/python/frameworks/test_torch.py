@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -226,6 +227,30 @@ def test_channels_last_is_not_copied() -> None:
         assert call(x).is_contiguous(memory_format=torch.channels_last)
         assert copies(lambda call=call: call(x)) == 0
         assert copies(lambda call=call: call(x[:, :, :, ::2])) > 0  # it would be seen
+
+
+FORMS = (torch.contiguous_format, torch.channels_last)
+
+
+@pytest.mark.parametrize("forms", itertools.product(FORMS, repeat=3), ids=str)
+def test_both_gradients_of_a_convolution(forms: tuple[Any, ...]) -> None:
+    """Together, of operands and a gradient that lie in either form, and a gradient that is copied once."""
+    shapes = (2, 4, 7, 5), (6, 2, 3, 3), (2, 6, 4, 3)
+    x, w, grad = (rand(*s).contiguous(memory_format=f) for s, f in zip(shapes, forms, strict=True))
+    b = rand(6)
+    wide = torch.stack([grad, -grad], -1)[..., 0]
+    for dy in (grad, wide):
+        want = torch.autograd.grad(F.conv2d(*(t.requires_grad_() for t in (x, w, b)), 2, 1, 1, 2), (x, w, b), dy)
+        y = ngt.conv2d(x, w, b, 2, 1, 1, 2)
+        with ngt.use("convolution"):
+            inside = F.conv2d(x, w, b, 2, 1, 1, 2)
+            used = torch.autograd.grad(inside, (x, w, b), dy)
+        for got in (torch.autograd.grad(y, (x, w, b), dy, retain_graph=True), used):
+            for g, t in zip(got, want, strict=True):
+                close(g, t)
+        if set(forms) == {torch.contiguous_format} and ngt.entry() == "compiled":
+            assert copies(lambda y=y, dy=dy: torch.autograd.grad(y, (x, w), dy)) == (dy is wide)
+    assert ngt.calls()["aten.convolution_backward"] == {"ours": 2, "fallback": {}}
 
 
 # --- pooling ----------------------------------------------------------------------------------------------------------
