@@ -235,7 +235,8 @@ Expr expr_from(const py::handle& h) {
   if (PyBool_Check(h.ptr()) != 0) return h.ptr() == Py_True;
   if (PyFloat_CheckExact(h.ptr()) != 0) return PyFloat_AS_DOUBLE(h.ptr());
   if (PyLong_Check(h.ptr()) != 0 || PyComplex_CheckExact(h.ptr()) != 0) return Expr(scalar_from(h, "operand"));
-  if (py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);
+  const bool plain = Py_TYPE(h.ptr()) == py::detail::npy_api::get().PyArray_Type_;
+  if (plain || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);  // others may have masks
   if (is_list(h) || asks_numpy("is_array_like", h)) {
     return strong(
         in_python([&] { return py::module_::import("nervanagpu.arguments").attr("host_array")("operand", h); }));
@@ -271,18 +272,22 @@ void bind_expr(py::module_& m) {
       "nbytes", [](const Lazy& l) { return static_cast<std::size_t>(l.expr.size()) * size_of(l.expr.dtype()); });
   c.def(
       "get",
-      [](const Lazy& l, const py::object& stream) {
+      [](const Lazy& l, const py::object& stream, const py::object& order, const py::object& target,
+         bool) -> py::object {
         wait_for(stream);
         const Expr e = l.expr;
         py::array out(numpy_dtype(e.dtype()), std::vector<py::ssize_t>(e.shape().begin(), e.shape().end()));
         void* data = out.mutable_data();
         const std::size_t bytes = static_cast<std::size_t>(e.size()) * size_of(e.dtype());
-        const GilRelease release;
-        e.get(data, bytes);
-        return out;
+        {
+          const GilRelease release;
+          e.get(data, bytes);
+        }
+        return on_host(out, order, target);
       },
-      py::arg("stream") = py::none(),
-      "The elements as a NumPy array. What stands in another's memory is not copied there.");
+      py::arg("stream") = py::none(), py::arg("order") = py::str("C"), py::arg("out") = py::none(),
+      py::arg("blocking") = true,
+      "The elements as a NumPy array, as of other tensors. What stands in another's memory is not copied there.");
   c.def("__len__", [](const Lazy& l) {
     if (l.expr.shape().empty()) throw TypeError("a tensor without axes has no length");
     return l.expr.shape()[0];

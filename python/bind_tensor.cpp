@@ -267,6 +267,16 @@ void assign_item(const py::object& object, const py::object& key, const py::obje
   if (checks_results()) check_result(py::cast(view));
 }
 
+}  // namespace
+
+py::object on_host(const py::array& array, const py::object& order, const py::object& out) {
+  const bool by_rows = PyUnicode_Check(order.ptr()) != 0 && PyUnicode_CompareWithASCIIString(order.ptr(), "C") == 0;
+  if (out.is_none() && by_rows) return array;
+  return in_python([&] { return py::module_::import("nervanagpu.layout").attr("on_host")(array, order, out); });
+}
+
+namespace {
+
 std::string text_of(const Tensor& t) {
   std::string out =
       "GPUTensor(shape=" + std::string(py::str(tuple_of(t.shape()))) + ", dtype=" + std::string(name_of(t.dtype()));
@@ -389,13 +399,15 @@ void bind_tensor(py::module_& m) {
       "The view with its axes reversed.");
   c.def(
       "get",
-      [](const Tensor& t, const py::object& stream) {
+      [](const Tensor& t, const py::object& stream, const py::object& order, const py::object& out, bool) {
         wait_for(stream);
-        return get(t);
+        return on_host(get(t), order, out);
       },
-      py::arg("stream") = py::none(),
-      "The elements as a NumPy array of the same shape and dtype. Waits for the work before, and for that of "
-      "`stream`.");
+      py::arg("stream") = py::none(), py::arg("order") = py::str("C"), py::arg("out") = py::none(),
+      py::arg("blocking") = true,
+      "The elements as a NumPy array of the same shape and dtype, by rows, or by columns with order=\"F\"; `out`: the "
+      "array\n"
+      "that they are written to. Waits for the work before, and for that of `stream`; blocking=False waits, too.");
   c.def(
       "set",
       [](Tensor& t, const py::object& value, const py::object& /*device*/, const py::object& stream) {

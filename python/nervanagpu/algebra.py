@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, no_bool, number
+from nervanagpu.arguments import integer, no_bool, number, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.linalg import contractions
@@ -147,7 +147,7 @@ def diagflat(x: Operand, k: int = 0) -> GPUTensor:
 @public()
 def fill_diagonal(a: GPUTensor, val: Any, wrap: bool = False) -> None:
     """a[i, i, ...] = val."""
-    a = operand_of(a)
+    tensor("fill_diagonal", "a", a)
     if a.ndim < 2:
         raise ValueError(f"fill_diagonal: a has {a.ndim} axes; needs 2 or more")
     if a.ndim > 2 and len(set(a.shape)) > 1:

@@ -113,7 +113,10 @@ def iterable(function: str, name: str, value: Any) -> list[Any]:
 
 
 def host_array(name: str, value: Any) -> npt.NDArray[Any]:
-    """`value` as a NumPy array, as it is if it is one."""
+    """`value` as a NumPy array, as it is if it is one. TypeError for one that hides elements behind a mask."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        count = int(np.ma.getmaskarray(value).sum())
+        raise TypeError(f"{name} has {count} masked elements, and tensors no masks; needs .filled(number), or .data")
     try:
         return np.asarray(value.get() if isinstance(value, GPUTensor) else value)
     except (TypeError, ValueError) as error:
@@ -147,6 +150,9 @@ def path_of(function: str, name: str, value: Any) -> str:
 def tensor(function: str, name: str, value: Any) -> GPUTensor:
     """`value`, if it is a tensor."""
     if not isinstance(value, GPUTensor):
+        if name.startswith("out") and isinstance(value, np.ndarray):  # results stay on the device, as CuPy's
+            words = f"needs GPUTensor (result.get(out={name}) copies there)"
+            raise TypeError(f"{function}: {name} is ndarray, in the host's memory; {words}")
         raise TypeError(f"{function}: {name} is {shown(value)}; needs GPUTensor (nervanagpu.array makes one)")
     return value
 

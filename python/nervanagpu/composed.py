@@ -99,8 +99,12 @@ def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
     return _core.cast(reductions.min(place, axis, keepdims=keepdims), np.int64)
 
 
-def _placed(name: str, found: GPUTensor, out: Any) -> GPUTensor:
-    """The places, written to `out`, which NumPy wants to hold nothing but integers."""
+def _placed(name: str, found: GPUTensor, out: Any, dtype: Any) -> GPUTensor:
+    """The places in `dtype`, written to `out`, which NumPy wants to hold nothing but integers."""
+    if dtype is not None:
+        if dtypes.kind_of(_core.dtype(dtype)) not in "iu":
+            raise TypeError(f"{name}: dtype is {_core.dtype(dtype)}; needs integers")
+        found = _core.as_dtype(found, dtype)
     if out is None:
         return found
     to = ufunc_keywords.outputs(name, out, 1)[0]
@@ -110,18 +114,25 @@ def _placed(name: str, found: GPUTensor, out: Any) -> GPUTensor:
 
 
 @public(method=True)
-def argmax(x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False) -> GPUTensor:
-    """Where the largest element along `axis` stands (of all, if None; the first of several), as int64; NaN is largest.
+def argmax(
+    x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False,
+    dtype: npt.DTypeLike | None = None,
+) -> GPUTensor:  # fmt: skip
+    """Where the largest element along `axis` stands (of all, if None; the first of several); NaN is largest.
 
-    ValueError for an axis that does not exist, and for no elements.
+    dtype: int64, or another one of integers, as CuPy has it. ValueError for an axis that does not exist, and for no
+    elements.
     """
-    return _placed("argmax", _extreme("max", x, axis, keepdims), out)
+    return _placed("argmax", _extreme("max", x, axis, keepdims), out, dtype)
 
 
 @public(method=True)
-def argmin(x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False) -> GPUTensor:
+def argmin(
+    x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False,
+    dtype: npt.DTypeLike | None = None,
+) -> GPUTensor:  # fmt: skip
     """Where the smallest element along `axis` stands, as argmax; NaN is smallest."""
-    return _placed("argmin", _extreme("min", x, axis, keepdims), out)
+    return _placed("argmin", _extreme("min", x, axis, keepdims), out, dtype)
 
 
 @public(numpy=False)
@@ -176,7 +187,7 @@ def concatenate(
     shape = (*first.shape[:at], sum(a.shape[at] for a in given), *first.shape[at + 1 :])
     if out is None:
         out = creation.empty(shape, dtypes.promoted(*(a.dtype for a in given)) if dtype is None else dtype)
-    elif out.shape != shape:
+    elif tensor("concatenate", "out", out).shape != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}; needs {shape}")
     choice("concatenate", "casting", casting, ufunc_keywords.CASTINGS)
     start = 0

@@ -229,6 +229,23 @@ def converted(
     return memory_order.turned(_contiguous_copy(_converted(self.transpose(*axes), dtype)), axes)
 
 
+def on_host(array: Any, order: Any, out: Any) -> Any:
+    """A new array by rows as get() hands it out: in this order, or in `out`."""
+    letter = memory_order.wanted("get", order)
+    if out is None:
+        return np.asfortranarray(array) if letter == "F" and array.ndim else array
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"get: out is {shown(out)}; needs a NumPy array")
+    if out.shape != array.shape:
+        raise ValueError(f"get: out has shape {out.shape}; needs {array.shape}")
+    if out.dtype != array.dtype:
+        raise TypeError(f"get: out has dtype {out.dtype}; needs {array.dtype}")
+    if not out.flags.writeable:
+        raise ValueError("get: out is read-only; needs an array that may be written")
+    out[...] = array
+    return out
+
+
 def byteswap(self: GPUTensor, inplace: bool = False) -> GPUTensor:
     """The elements with their bytes in the other order; `inplace`: in the tensor itself, which is returned."""
     width = dtypes.size_of(self.dtype) // (2 if dtypes.kind_of(self.dtype) == "c" else 1)  # each part for itself

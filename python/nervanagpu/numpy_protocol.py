@@ -14,6 +14,7 @@ import numpy as np
 
 from nervanagpu import creation, files, linalg
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import tensor
 from nervanagpu.function_table import of_numpy
 
 # Functions that are in no table for NumPy: they have other defaults, or no tensors among their results.
@@ -32,9 +33,9 @@ def _array_ufunc(self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: Any, ou
     if method == "at":
         return function.at(*inputs, **more) if isinstance(inputs[0], GPUTensor) else NotImplemented
     if isinstance(out, tuple):
-        if any(isinstance(o, np.ndarray) for o in out):
-            words = "out is an array in the host's memory; needs a GPUTensor (x.get() makes arrays of operands)"
-            raise TypeError(f"{ufunc.__name__}: {words}")
+        for o in out:
+            if isinstance(o, np.ndarray):
+                tensor(ufunc.__name__, "out", o)
         if not all(o is None or isinstance(o, GPUTensor) for o in out):
             return NotImplemented
         more["out"] = out if len(out) > 1 else out[0]

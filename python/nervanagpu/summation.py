@@ -90,6 +90,11 @@ def _labels(subscripts: str, operands: Sequence[GPUTensor]) -> tuple[list[str], 
     return named, result
 
 
+def _as(x: GPUTensor, dtype: Any) -> GPUTensor:
+    """x itself, whose views know it as their base, if it has the dtype."""
+    return x if x.dtype == dtype else _core.as_dtype(x, dtype)
+
+
 def _check_lengths(terms: Sequence[str], operands: Sequence[GPUTensor]) -> None:
     """ValueError where axes of one letter differ in length, but for those of length 1."""
     found: dict[str, int] = {}
@@ -174,7 +179,7 @@ def einsum(
     for i, t in enumerate(tensors):
         if not dtypes.can_cast(t.dtype, kind, casting):
             raise TypeError(f"einsum: operand {i} is {t.dtype}; needs what becomes {kind} ({casting})")
-    parts = [_diagonals(_core.as_dtype(x, kind), t) for x, t in zip(tensors, terms, strict=True)]
+    parts = [_diagonals(_as(x, kind), t) for x, t in zip(tensors, terms, strict=True)]
     x, letters = parts[0]
     for i, (y, other) in enumerate(parts[1:], 1):
         keep = result + "".join(t for _, t in parts[i + 1 :])
@@ -184,7 +189,7 @@ def einsum(
     x = x.transpose(*axes) if axes else x
     if x is tensors[0]:
         x = x[...]
-    return _result(_core.as_dtype(x, kind), out)
+    return _result(_as(x, kind), out)
 
 
 @public()

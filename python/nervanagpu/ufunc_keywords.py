@@ -13,7 +13,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import Expression, GPUTensor
-from nervanagpu.arguments import choice, shown
+from nervanagpu.arguments import choice, shown, tensor
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _THEIRS = {"sgn": "sign", "finite": "isfinite"}  # functions that have another name in NumPy
@@ -56,8 +56,7 @@ def outputs(function: str, out: Any, count: int) -> list[GPUTensor | None]:
         raise kind(f"{function}: out has {len(given)} entries; needs {count}, one for each result")
     for k, o in enumerate(given):
         if o is not None and not isinstance(o, GPUTensor):
-            name = f"out[{k}]" if count > 1 else "out"
-            raise TypeError(f"{function}: {name} is {shown(o)}; needs GPUTensor (nervanagpu.array makes one)")
+            tensor(function, f"out[{k}]" if count > 1 else "out", o)
         if type(o) is Expression and o.ndim == 0:
             name = f"out[{k}]" if count > 1 else "out"
             raise TypeError(f"{function}: {name} is a number, an element or a result; needs a tensor, as x[i, ...] is")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, composed, dtypes, manipulation
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, shown
+from nervanagpu.layout import on_host
 from nervanagpu.reductions import operand_of
 
 __all__ = [
-    "broadcast_arrays", "concatenate", "dstack",
-    "hstack", "meshgrid", "ravel",
+    "argmax", "argmin", "asnumpy", "broadcast_arrays", "concatenate", "dstack",
+    "hstack", "meshgrid",
     "reshape", "row_stack", "stack", "vstack",
 ]  # fmt: skip
 
@@ -99,16 +101,25 @@ def reshape(
     return x.reshape(lengths, order=_order("reshape", order, "CFA"), copy=copy)
 
 
-def ravel(a: Any, order: str = "C") -> GPUTensor:
-    """The elements in a row; order K: as they lie in memory."""
-    x = operand_of(a)
-    wanted = _order("ravel", order, "CFAK")
-    if wanted == "A":
-        wanted = "F" if x.flags.fnc else "C"
-    if wanted == "K":
-        rank = sorted(range(x.ndim), key=lambda k: (-abs(x.element_strides[k]), k))
-        return manipulation.ravel(x.transpose(rank)) if x.ndim else x.reshape(1)
-    return manipulation.ravel(x, wanted)
+def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> Any:
+    """The elements as a NumPy array, by rows or with order F by columns, or written to the array `out`."""
+    return a.get(stream, order, out) if isinstance(a, GPUTensor) else on_host(np.asarray(a), order, out)
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def argmax(
+    a: Any, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None,
+    keepdims: bool = False,
+) -> GPUTensor:  # fmt: skip
+    """Where the largest element along `axis` stands; dtype: of the places."""
+    return composed.argmax(a, axis, out, keepdims=keepdims, dtype=dtype)
+
+
+def argmin(
+    a: Any, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None,
+    keepdims: bool = False,
+) -> GPUTensor:  # fmt: skip
+    """Where the smallest element along `axis` stands; dtype: of the places."""
+    return composed.argmin(a, axis, out, keepdims=keepdims, dtype=dtype)

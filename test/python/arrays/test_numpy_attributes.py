@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import nervanagpu as ng
+import numpy as np
 import pytest
-from numpy_comparison import check, message
+from numpy_comparison import check, message, run
 
 
 @pytest.mark.parametrize(
@@ -60,4 +64,58 @@ def test_words() -> None:
     assert "cannot be deleted" in message("x=A('float32',(3,));del x[0];x")
     check("x=A('float32',(3,));del x[0];x")
     check("x=A('float32',(3,));complex(x)")
-    assert "array in the host's memory" in message("y=np.ones(3);y+=A('float32',(3,));y")
+
+
+MASKED = ["x+m", "xp.exp(m)", "xp.array(m)", "xp.asarray(m)", "x@m", "np.add(x,m)", "xp.sum(m)", "xp.where(m>1,x,m)"]
+
+
+@pytest.mark.parametrize("call", MASKED)
+def test_masks_of_arrays_are_not_forgotten(call: str) -> None:
+    before = "x=A('float32',(2,));m=np.ma.array([1,2.],mask={0})"
+    words = message(f"{before.format([0, 1])};{call}")
+    assert "has 1 masked elements, and tensors no masks; needs .filled(number), or .data" in words
+    check(f"{before.format([0, 0])};np.asarray({call})")
+
+
+HOST_OUT = [
+    "xp.add(x,x,out=y)", "np.add(x,x,out=y)", "xp.add(x,x,y)", "xp.exp(x,out=(y,))", "x.sum(0,out=y[0])",
+    "np.sum(x,0,out=y[0])", "xp.dot(x,x,out=y)", "np.matmul(x,x,out=y)", "xp.concatenate([x],out=y)",
+    "xp.add.reduce(x,out=y[0])", "xp.cumsum(x,0,out=y)", "xp.clip(x,0,1,out=y)", "xp.take(x,[0,1],0,out=y)",
+    "xp.median(x,0,out=y[0])", "xp.stack([x[0],x[1]],out=y)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", HOST_OUT)
+def test_results_do_not_go_to_arrays_of_the_host(call: str) -> None:
+    """As CuPy's: NumPy knows no arrays but its own. The error says what copies there."""
+    words = message(f"x=A('float32',(2,2));y=np.zeros((2,2),'float32');{call}")
+    assert "out is ndarray, in the host's memory; needs GPUTensor (result.get(out=out) copies there)" in words
+
+
+def test_sums_into_an_array_of_the_host() -> None:
+    assert "add: out is ndarray, in the host's memory" in message("y=np.ones(3);y+=A('float32',(3,));y")
+    assert "divmod: out[1] is ndarray" in message("x=A('float32',(2,));xp.divmod(x,x,out=(x,np.ones(2)))")
+    assert "fill_diagonal: a is ndarray" in message("xp.fill_diagonal(np.ones((2,2)),1)")
+
+
+@pytest.mark.parametrize("x", ["A('float32',(2,3))", "A('float32',(2,3))*2", "A('float32',(3,2)).T", "A('int8')"])
+def test_get_into_an_array(x: str) -> None:
+    of = run(f"{x}", ng, True)
+    room = np.full((4, *of.shape, 2), 9, of.dtype)
+    out = room[2, ..., 1]
+    assert of.get(out=out) is out
+    np.testing.assert_array_equal(out, of.get())
+    np.testing.assert_array_equal(room[..., 0], 9)
+    for order in "CFAK":
+        got = of.get(None, order)
+        assert got.flags.f_contiguous if order == "F" else got.flags.c_contiguous
+        np.testing.assert_array_equal(got, of.get(blocking=False))
+    for wrong, words in (
+        (np.zeros(5, of.dtype), "get: out has shape (5,); needs"),
+        (np.zeros(of.shape, "int16"), "get: out has dtype int16"),
+        ([1], "get: out is [1]; needs a NumPy array"), (np.broadcast_to(room[0, ..., 0], of.shape), "read-only"),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match=re.escape(words)):
+            of.get(out=wrong)
+    with pytest.raises(ValueError, match="get: order is 'X'"):
+        of.get(order="X")

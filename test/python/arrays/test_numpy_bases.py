@@ -73,3 +73,10 @@ def test_writing_through_a_base() -> None:
     x = ng.array(np.arange(6.0).reshape(2, 3))
     x[1:].base[...] = 7
     np.testing.assert_array_equal(x.get(), np.full((2, 3), 7.0))
+
+
+@pytest.mark.parametrize("terms", ["ijk->ijk", "ijk->kji", "iij->ij", "...->...", "iii->i", "i...->...i", "ijj->ij"])
+def test_einsum_of_one_operand(terms: str) -> None:
+    for dtype in ("float32", "int8", "bool", "complex64"):
+        check(f"x=A({dtype!r},(2,2,2));y=xp.einsum({terms!r},x);[y,y.base is x]")
+    check(f"x=A('float32',(2,2,2));xp.einsum({terms!r},x)[...]=7;x")

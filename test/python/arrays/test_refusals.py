@@ -221,7 +221,7 @@ IMAGE, FILTER = ng.ones((1, 4, 4, 1)), ng.ones((1, 3, 3, 1))
         (lambda: ng.argmax(A, axis=(0, 1)), TypeError, r"argmax: axis is \(0, 1\); needs an integer"),
         (lambda: A.fill(1, copy=False), TypeError, "fill: copy is no argument; needs value"),
         (lambda: A.astype(copy=True), TypeError, r"GPUTensor.astype\(\) missing .*'dtype'"),
-        (lambda: A.get(1, 2), TypeError, r"get: takes 1 arguments \(stream\); 2 came"),
+        (lambda: A.get(1, 2, 3, 4, 5), TypeError, r"get: takes 4 arguments \(stream, order, out, blocking\); 5 came"),
         (lambda: ng.Event().ms_since(3), TypeError, "ms_since: start is 3; needs Event"),
         (lambda: ng.Event().ms_since(), TypeError, "ms_since: start is missing"),
         (lambda: ng.zeros(3, 4), TypeError, r"dtype is 4; needs .*shape of several lengths is one arg"),

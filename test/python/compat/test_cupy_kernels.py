@@ -454,3 +454,26 @@ def test_scripts_run_unchanged(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["ran", "nervanagpu.cupy", "argument"]
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_dtype_of_places(name):
+    x = np.array([[3, 1, 2], [0, 5, 4]], np.float32)
+    a = cp.array(x)
+    for dtype in ("int8", "uint16", "int32", "int64"):
+        for axis in (None, 1):
+            for got in (getattr(cp, name)(a, axis, dtype), getattr(a, name)(axis, dtype=dtype)):
+                assert got.dtype == dtype
+                np.testing.assert_array_equal(got.get(), getattr(np, name)(x, axis))
+    with pytest.raises(TypeError, match=f"{name}: dtype is float32; needs integers"):
+        getattr(a, name)(dtype="float32")
+
+
+def test_arrays_of_the_host_from_the_device():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    out = np.zeros_like(x)
+    assert cp.asnumpy(cp.array(x), out=out) is out
+    np.testing.assert_array_equal(out, x)
+    assert cp.asnumpy(cp.array(x), order="F").flags.f_contiguous
+    assert cp.asnumpy(x) is not None
+    np.testing.assert_array_equal(cp.asnumpy([[1, 2]], order="F"), [[1, 2]])
