@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -115,8 +114,7 @@ class Packed(bytes):
         return out
 
 
-@dataclass(frozen=True)
-class Declared:
+class Declared(NamedTuple):
     """A parameter of a kernel as text declares it: `float *x` is a vector of float32."""
 
     dtype: np.dtype[Any]

@@ -12,11 +12,9 @@ import functools
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nervanagpu._core import Error, Graph, get_device, in_driver_context
-from nervanagpu.nvrtc import toolkits, wheels
 
 _LETTERS: dict[str, Any] = {
     "p": ctypes.c_void_p,  # handles, device addresses and host addresses
@@ -27,8 +25,7 @@ _LETTERS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class _About:
+class _About(NamedTuple):
     """Its file names, the newest first; the Python package that has it; its functions."""
 
     files: tuple[str, ...]
@@ -119,7 +116,9 @@ def _candidates(name: str) -> Iterator[str]:
             yield path
     except (ImportError, RuntimeError):  # not installed, or it finds none: RuntimeError is what it raises then
         pass
-    folders = [f / "lib" for f in wheels(name)] + [f / "lib64" for f in toolkits()]
+    from nervanagpu import cuda_folders
+
+    folders = [f / "lib" for f in cuda_folders.wheels(name)] + [f / "lib64" for f in cuda_folders.toolkits()]
     yield from (str(folder / file) for folder in folders for file in about.files if (folder / file).exists())
     yield from about.files
 

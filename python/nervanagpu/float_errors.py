@@ -8,13 +8,13 @@ library do inside, reductions, products and conversions are not. Underflow is no
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -30,10 +30,11 @@ _KINDS = {  # in NumPy's words, and its flags
     "under": ("underflow", 4),
     "invalid": ("invalid value", 8),
 }
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.dirname(__file__)
 # Between a call in a program and what is computed.
 _GATES = {
-    str(Path(_PACKAGE, name)) for name in ("elementwise.py", "ufunc_keywords.py", "numpy_protocol.py", "placement.py")
+    os.path.join(_PACKAGE, name)
+    for name in ("elementwise.py", "ufunc_keywords.py", "numpy_protocol.py", "placement.py")
 }
 _DIVISIONS = ("divide", "floor_divide", "remainder", "fmod")  # by the second operand
 _POLES = ("log", "log2", "log10", "log1p", "arctanh")  # whose infinities are poles, of finite operands

@@ -10,8 +10,7 @@ what NumPy's protocols find, the stubs (`__init__.pyi`) and docs/functions.md (t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,8 +19,7 @@ from nervanagpu.placement import placed
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A public function."""
 
     name: str
@@ -63,12 +61,12 @@ def of_space(space: str = "") -> dict[str, Callable[..., Any]]:
     return {name: row.function for row in TABLE if row.space == space for name in row.names}
 
 
-def of_numpy() -> dict[Any, Callable[..., Any]]:
-    """NumPy's functions and ufuncs, and what stands for each."""
+def of_numpy(*spaces: str) -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions and ufuncs in these namespaces ("" is its own), and what stands for each."""
     found = {}
-    for row in TABLE:
-        theirs = getattr(np, row.space) if row.space else np
-        for name in row.numpy:
-            if hasattr(theirs, name):
-                found[getattr(theirs, name)] = row.function
+    for space in spaces:
+        theirs = getattr(np, space) if space else np
+        for row in TABLE:
+            if row.space == space:
+                found.update({getattr(theirs, n): row.function for n in row.numpy if hasattr(theirs, n)})
     return found

@@ -14,8 +14,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -106,8 +105,7 @@ def _checked(index: _Index, axis: int, length: int, check: bool = True) -> GPUTe
     return elementwise.where(elementwise.less(whole, 0), whole + length, whole) if low < 0 else whole
 
 
-@dataclass
-class _Places:
+class _Places(NamedTuple):
     """Where the elements of a result stand: index tensors for some axes of a view, all elements of the others."""
 
     view: GPUTensor

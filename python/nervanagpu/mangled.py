@@ -5,7 +5,7 @@ have need of it). A symbol that says more than is understood here says nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # One letter each; pointers are "ptr", structures "struct NAME".
 _BUILTIN = {
@@ -14,8 +14,7 @@ _BUILTIN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(NamedTuple):
     """name: "scale", "space::scale"; types: of the parameters, as `.param` has them, or None where not understood."""
 
     name: str

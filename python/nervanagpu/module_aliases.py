@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import runpy
+import os
 import sys
 from collections.abc import Callable
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+else:  # that module brings a dozen others
+    Loader = MetaPathFinder = object
 
 
 class _Same(Loader):
@@ -51,6 +55,8 @@ def install(package: str, target: Callable[[str], str | None], *packages: str) -
 
 def run_script(module: str, install: Callable[[], None]) -> None:
     """`python -m module script.py ...`: run the script with its arguments; with -m a module, as of python."""
+    import runpy
+
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] == "-m" and len(arguments) < 2):
         raise SystemExit(f"python -m {module}: there is no script; needs script.py, or -m and a module")
@@ -60,5 +66,5 @@ def run_script(module: str, install: Callable[[], None]) -> None:
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return
     sys.argv = arguments
-    sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
+    sys.path.insert(0, os.path.dirname(os.path.realpath(arguments[0])))
     runpy.run_path(arguments[0], run_name="__main__")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import linecache
+import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -16,7 +16,7 @@ from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.dirname(__file__)
 
 # Operations of _core that write a tensor: which argument that is; what they return is looked at, too.
 _WRITES = {

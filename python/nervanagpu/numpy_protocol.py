@@ -65,6 +65,9 @@ def _array_function(
     self: GPUTensor, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     ours = _SERVED.get(function)
+    if ours is None and function.__module__ == "numpy.fft":  # which NumPy imports when it is asked for
+        _SERVED.update(of_numpy("fft"))
+        ours = _SERVED.get(function)
     if ours is None:
         return NotImplemented
     given = _given(kwargs)
@@ -100,6 +103,6 @@ def install() -> None:
     for theirs, ours, functions in _ELSEWHERE:
         _SERVED.update({getattr(theirs, n): getattr(ours, n) for n in functions.split() if hasattr(theirs, n)})
     _SERVED.update(_made_like())
-    _SERVED.update(of_numpy())
+    _SERVED.update(of_numpy("", "linalg"))
     for name, method in (("__array_ufunc__", _array_ufunc), ("__array_function__", _array_function)):
         setattr(GPUTensor, name, method)

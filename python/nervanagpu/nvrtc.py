@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import glob
-import importlib.util
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 from nervanagpu.cuda_headers import HEADERS
 
@@ -27,8 +24,7 @@ class CompileError(ValueError):
         self.log = log
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(NamedTuple):
     """cubin: an ELF file; log: warnings; names: how the kernels of `expressions` are called in it."""
 
     cubin: bytes
@@ -36,39 +32,16 @@ class Compiled:
     names: dict[str, str]
 
 
-def wheels(package: str = "cuda_nvrtc") -> Iterator[Path]:
-    """Folders of NVIDIA's Python packages: of one for CUDA 12, of all for later ones."""
-    spec = importlib.util.find_spec("nvidia")
-    for root in (spec.submodule_search_locations or ()) if spec else ():
-        yield from sorted(Path(root).glob(package), reverse=True)
-        yield from sorted(Path(root).glob("cu1[2-9]"), reverse=True)
-
-
-def toolkits() -> Iterator[Path]:
-    """Where CUDA may be installed."""
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(variable):
-            yield Path(os.environ[variable])
-    yield Path("/usr/local/cuda")
-
-
 def _candidates() -> Iterator[str]:
     if os.environ.get("NERVANAGPU_NVRTC"):
         yield os.environ["NERVANAGPU_NVRTC"]
         return
-    for folder in wheels():
-        yield from sorted(glob.glob(f"{folder}/lib/libnvrtc.so.1[2-9]"), reverse=True)
-    for folder in toolkits():
-        yield from sorted(glob.glob(f"{folder}/lib64/libnvrtc.so.1[2-9]"), reverse=True)
+    from nervanagpu import cuda_folders
+
+    libraries = [f / "lib" for f in cuda_folders.wheels()] + [f / "lib64" for f in cuda_folders.toolkits()]
+    for folder in libraries:
+        yield from sorted(map(str, folder.glob("libnvrtc.so.1[2-9]")), reverse=True)
     yield from ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
-
-
-def include_dirs() -> list[str]:
-    """Where cuda_fp16.h and its like lie, if they are installed."""
-    spec = importlib.util.find_spec("nvidia")
-    packages = [Path(r) / "cuda_runtime" for r in (spec.submodule_search_locations or ())] if spec else []
-    folders = [*packages, *wheels(), *toolkits()]
-    return [str(f / "include") for f in folders if (f / "include" / "cuda_fp16.h").exists()][:1]
 
 
 class Library:
@@ -125,6 +98,8 @@ def compile(
 
     CompileError: what NVRTC said, which names the lines. ImportError if NVRTC is not installed.
     """
+    from nervanagpu import cuda_folders
+
     nvrtc = library()
     program = ctypes.c_void_p()
     headers = _strings(list(HEADERS.values()))
@@ -138,7 +113,7 @@ def compile(
         for e in expressions:
             nvrtc.check(nvrtc.calls.nvrtcAddNameExpression(program, e.encode()))
         lines = [] if {"-lineinfo", "--generate-line-info", "-G", "--device-debug"} & set(options) else ["-lineinfo"]
-        flags = [f"--gpu-architecture={arch}", *lines, *(f"-I{d}" for d in include_dirs()), *options]
+        flags = [f"--gpu-architecture={arch}", *lines, *(f"-I{d}" for d in cuda_folders.include_dirs()), *options]
         status = nvrtc.calls.nvrtcCompileProgram(program, len(flags), _strings(flags))
         log = nvrtc.bytes_of("ProgramLog", program).rstrip(b"\0\n").decode(errors="replace")
         if status:

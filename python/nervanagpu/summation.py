@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from nervanagpu.function_table import public
 from nervanagpu.linalg.products import product
 from nervanagpu.reductions import operand_of
 
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # of the axes 0 to 51
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # of the axes 0 to 51
 
 
 def _term(name: str, axes: Any) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,8 +41,14 @@ def _quartiles(times: Iterable[float]) -> tuple[float, float, float]:
     ordered = sorted(times)
     if len(ordered) < 2:
         return ordered[0], ordered[0], ordered[0]
-    low, middle, high = statistics.quantiles(ordered, n=4, method="inclusive")
+    low, middle, high = (_between(ordered, quarter * (len(ordered) - 1) / 4) for quarter in (1, 2, 3))
     return low, middle, high
+
+
+def _between(ordered: Sequence[float], place: float) -> float:
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
 def benchmark(
@@ -77,4 +82,4 @@ def benchmark(
     _core.synchronize()
     times = [end.ms_since(start) for start, end in marks]
     low, middle, high = _quartiles(times)
-    return Benchmark(middle, low, high, statistics.median(host), tuple(times))
+    return Benchmark(middle, low, high, _quartiles(host)[1], tuple(times))

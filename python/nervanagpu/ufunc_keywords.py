@@ -21,7 +21,7 @@ _THEIRS = {"sgn": "sign", "finite": "isfinite"}  # functions that have another n
 
 def theirs(name: str) -> np.ufunc | None:
     """NumPy's ufunc of that name."""
-    found = getattr(np, _THEIRS.get(name, name), None)
+    found = vars(np).get(_THEIRS.get(name, name))  # an attribute may be a module that is imported when it is asked for
     return found if isinstance(found, np.ufunc) else None
 
 

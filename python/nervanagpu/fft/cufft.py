@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ def available() -> None:
     cuda_libraries.library("cufft")
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     number: int
     work: int  # bytes
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nervanagpu import _core
-from nervanagpu.pycuda.enumerations import device_attribute
+
+if TYPE_CHECKING:
+    from nervanagpu.pycuda.enumerations import device_attribute
+
+
+def _numbers() -> type[device_attribute]:
+    """Made when it is asked for: an enumeration of a hundred takes a millisecond."""
+    from nervanagpu.pycuda.enumerations import device_attribute
+
+    return device_attribute
 
 
 def mem_get_info() -> tuple[int, int]:
@@ -157,18 +168,18 @@ class Device:
         major, minor = self.compute_capability()
         facts = {**_LIMITS, "MULTIPROCESSOR_COUNT": _core.device(self._number).multiprocessors}
         facts |= {"COMPUTE_CAPABILITY_MAJOR": major, "COMPUTE_CAPABILITY_MINOR": minor}
-        return {device_attribute[name]: value for name, value in facts.items()}
+        return {_numbers()[name]: value for name, value in facts.items()}
 
     def get_attribute(self, attribute: int) -> int:
         """One of get_attributes; ValueError names what is not there."""
         facts = self.get_attributes()
         if attribute not in facts:
             raise ValueError(f"Device: attribute {attribute} is not known; there are {', '.join(map(str, facts))}")
-        return facts[device_attribute(attribute)]
+        return facts[_numbers()(attribute)]
 
     def __getattr__(self, name: str) -> int:
-        if name.upper() in device_attribute.__members__ and name.islower():
-            return self.get_attribute(device_attribute[name.upper()])
+        if name.upper() in _numbers().__members__ and name.islower():
+            return self.get_attribute(_numbers()[name.upper()])
         raise AttributeError(f"Device has no {name}")
 
     def pci_bus_id(self) -> str:

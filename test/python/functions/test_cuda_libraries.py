@@ -15,7 +15,7 @@ import cuda_stand_in
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import cuda_libraries, linalg, nvrtc
+from nervanagpu import cuda_folders, cuda_libraries, linalg
 from nervanagpu.linalg import backend
 
 
@@ -83,7 +83,7 @@ def test_found_by_pathfinder(searched: pytest.MonkeyPatch, path: Path) -> None:
 
 def header(name: str) -> str:
     """The text of a header of CUDA, without comments, if it is installed."""
-    for folder in nvrtc.toolkits():
+    for folder in cuda_folders.toolkits():
         path = folder / "include" / name
         if path.exists():
             return re.sub(r"/\*.*?\*/|//[^\n]*", " ", path.read_text(encoding="latin-1"), flags=re.S)

@@ -150,3 +150,14 @@ def test_import_is_light():
         "import nervanagpu.random as r; print(r.SeedSequence.__name__, hasattr(r, '__path__'), hasattr(r, 'nothing'))"
     )
     assert run(sys.executable, "-c", program, env=env).stdout == "SeedSequence False False\n"
+
+
+HEAVY = "decimal glob importlib.abc importlib.resources numpy.fft pathlib runpy shutil statistics tempfile urllib.parse"
+
+
+def test_an_import_brings_what_it_needs():
+    """Of the standard library and NumPy: modules that take milliseconds wait until someone asks for what needs them."""
+    code = "import sys, numpy; before = set(sys.modules); import nervanagpu; print(*set(sys.modules) - before)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    brought = set(run(sys.executable, "-S", "-c", code, env=env).stdout.split())
+    assert "nervanagpu.elementwise" in brought and not brought & set(HEAVY.split())

@@ -35,7 +35,9 @@ def is_available() -> bool:
 
 def get_cuda_path() -> str | None:
     """Where CUDA is installed; None if it is not."""
-    for folder in nvrtc.toolkits():
+    from nervanagpu import cuda_folders
+
+    for folder in cuda_folders.toolkits():
         if folder.is_dir():
             return str(folder)
     return None
