@@ -5,6 +5,7 @@ Operands, broadcasting, dtypes and errors are those of nervanagpu.elementwise an
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_k
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, integer, no_bool, tensor, tensors
 from nervanagpu.elementwise import Operand
+from nervanagpu.exceptions import ComplexWarning
 from nervanagpu.function_table import public
 from nervanagpu.placement import per_device
 from nervanagpu.reductions import operand_of
@@ -194,6 +196,10 @@ def concatenate(
     for k, a in enumerate(given):
         if not dtypes.can_cast(a.dtype, out.dtype, casting):
             raise TypeError(f"concatenate: tensor {k} is {a.dtype}; needs one that becomes {out.dtype} ({casting})")
+        if dtypes.kind_of(a.dtype) == "c" and dtypes.kind_of(out.dtype) != "c":  # casting is unsafe
+            words = f"concatenate: tensor {k} is {a.dtype}, of which {out.dtype} keeps the real parts alone"
+            warnings.warn(words, ComplexWarning, stacklevel=2)
+            a = _core.as_dtype(a, out.dtype)
         out[(slice(None),) * at + (slice(start, start + a.shape[at]),)] = a
         start += a.shape[at]
     return out

@@ -255,11 +255,12 @@ def _like(function: str, other: Any, dtype: Any, shape: Any, device: Any) -> tup
 
 def empty_in(function: str, like: Any, shape: Any, dtype: Any, order: Any, name: str | None = None) -> GPUTensor:
     """An undefined tensor that lies as `order` wants it of a copy of `like`."""
-    lengths = _core.shape(shape)
-    axes = None if order == "C" else memory_order.axes_in(function, like, order)
-    if axes is None or len(axes) != len(lengths):
-        by_columns = axes is not None and (like.flags.f_contiguous or memory_order.wanted(function, order) == "F")
-        return empty(lengths, dtype, name, order="F" if by_columns else "C")
+    lengths, letter = _core.shape(shape), memory_order.wanted(function, order)
+    if letter == "A":
+        letter = "F" if like.flags.f_contiguous and not like.flags.c_contiguous else "C"
+    axes = memory_order.axes_in(function, like, "K") if letter == "K" and like.ndim == len(lengths) else None
+    if axes is None:
+        return empty(lengths, dtype, name, order="F" if letter == "F" else "C")
     return named(memory_order.turned(empty([lengths[a] for a in axes], dtype), axes), name)
 
 

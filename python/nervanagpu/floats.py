@@ -128,7 +128,8 @@ def unwrap(p: Operand, discont: float | None = None, axis: int = -1, *, period: 
     at = axis_of("unwrap", axis, x.ndim)
     if x.shape[at] < 2:
         return x.copy()
-    step = _core.as_dtype(scans.diff(given, 1, at), kind)  # of the dtype that came: small integers wrap, as NumPy's
+    bare = scans.diff(given, 1, at)  # of the dtype that came: small integers wrap, as NumPy's
+    step = _core.as_dtype(bare, kind)
     whole = dtypes.kind_of(kind) in "iu"
     if dtypes.kind_of(kind) == "u" and period > 1:
         raise OverflowError(f"unwrap: p is {kind} and period {period}; needs signed numbers, or a float as period")
@@ -140,7 +141,7 @@ def unwrap(p: Operand, discont: float | None = None, axis: int = -1, *, period: 
         edge = elementwise.logical_and(elementwise.equal(turned, -half), elementwise.greater(step, 0))
         turned = elementwise.where(edge, half, turned)
     least = half if discont is None else discont
-    added = elementwise.where(elementwise.less(elementwise.absolute(step), least), 0, turned - step)
+    added = elementwise.where(elementwise.less(elementwise.absolute(bare), least), 0, turned - step)
     made = x.copy()
     made[along(at, slice(1, None))] = x[along(at, slice(1, None))] + scans.cumsum(added, at)
     return made

@@ -53,6 +53,8 @@ def _reshape_method(self: GPUTensor, *shape: Any, order: str = "C", copy: bool |
     order: "C" (the last axis fastest), "F" (the first), or "A" (F of what lies so). copy: True for a copy always, False
     for ValueError instead.
     """
+    if isinstance(copy, str):
+        raise ValueError(f"reshape: copy is {shown(copy)}; needs a bool or None (strings are not allowed for 'copy')")
     if order != "C":
         order = choice("reshape", "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A"))
     if order == "F" or (order == "A" and self.flags.fnc):
@@ -64,7 +66,9 @@ def _reshape_method(self: GPUTensor, *shape: Any, order: str = "C", copy: bool |
     try:
         return _strided_reshape(self, *shape)
     except ValueError as error:
-        if copy is False or "contiguous" not in str(error):
+        if copy is False and "contiguous" in str(error):
+            raise ValueError(f"{error}: Unable to avoid creating a copy") from None
+        if "contiguous" not in str(error):
             raise
     return _strided_reshape(self.copy(), *shape)
 
@@ -352,6 +356,11 @@ def roll(x: Operand, shift: Axes, axis: Axes | None = None) -> GPUTensor:
     x = operand_of(x)
     if axis is None:
         return _reshape_method(roll(ravel(x), shift, 0), *x.shape)
+    if isinstance(shift, str):  # as NumPy's
+        try:
+            shift = int(shift)
+        except ValueError:
+            raise ValueError(f"roll: shift is {shown(shift)}; needs an integer") from None
     axes, steps = integers("roll", "axis", axis), integers("roll", "shift", shift)
     if len(steps) == 1:
         steps = steps * len(axes)
@@ -396,7 +405,7 @@ def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
         x, axis = ravel(x), 0
     at = axis_of("repeat", no_bool("repeat", "axis", axis), x.ndim)
     if isinstance(repeats, int | np.integer):
-        count = integer("repeat", "repeats", repeats, 0)
+        count = int(_counts(repeats, 1)[0])
         whole = creation.empty((*x.shape[: at + 1], count, *x.shape[at + 1 :]), x.dtype)
         whole[...] = x[along(at + 1, None)]
         return _reshape_method(whole, *x.shape[:at], x.shape[at] * count, *x.shape[at + 1 :])

@@ -21,9 +21,11 @@ def _logical_of(function: Binary, of_two: Binary) -> Binary:
     """The reduction `function`, and `of_two` of its result and `initial`."""
 
     def logical(x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> GPUTensor:
+        if dtype is not None and dtypes.kind_of(_core.dtype(dtype)) != "b":
+            raise TypeError(f"reduce: dtype is {_core.dtype(dtype)}; needs bool, which logical functions give")
         made = function(x, axis, keepdims=keepdims, where=where)
         made = made if initial is None else of_two(made, initial)
-        return elementwise._result(made if dtype is None else _core.as_dtype(made, dtype), out)
+        return elementwise._result(made, out)
 
     return logical
 

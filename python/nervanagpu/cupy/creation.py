@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core
+from nervanagpu import _core, memory_order
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, host_array, integer, shown
@@ -162,7 +162,9 @@ def array(
         obj = _device_array(obj)
     if isinstance(obj, GPUTensor):
         x = obj if dtype is None or obj.dtype == _core.dtype(dtype) else obj.astype(dtype)
-        lies = wanted in "KA" or (x.contiguous if wanted == "C" else x.T.contiguous)
+        lies = memory_order.lies("array", x, wanted) or wanted == "A"
+        if copy is False and (x is not obj or not lies):
+            raise ValueError("array: copy is False, but the dtype or order needs one (unable to avoid copy)")
         if copy or not lies:
             x = _filled(_like("array", x, None, order, None), x)
     else:
@@ -181,12 +183,13 @@ def asarray(
     """A tensor as it is, if it has that dtype and order, else a copy."""
     if copy is False and not isinstance(a, GPUTensor):
         raise ValueError("asarray: copy is False; host data needs one")
-    return array(a, dtype, bool(copy), "K" if order is None else order)
+    return array(a, dtype, None if copy is None else bool(copy), "K" if order is None else order)
 
 
 asanyarray = asarray
 
 
 def asfortranarray(a: Any, dtype: npt.DTypeLike | None = None) -> GPUTensor:
-    """An array that lies by columns: itself where it does."""
-    return array(a, dtype, False, "F")
+    """An array that lies by columns: itself where it does; of no axes a row of one, as NumPy's."""
+    made = array(a, dtype, None, "F")
+    return made if made.ndim else made.reshape(1)

@@ -134,7 +134,7 @@ def cond(x: Any, p: Any = None) -> GPUTensor:
     """Condition numbers norm(x, p) * norm(inv(x), p); p None, 2, -2: from singular values. inf of singular matrices."""
     (operand,) = inexact("cond", x=x)
     if not operand.size and 0 in operand.shape[-2:]:
-        raise LinAlgError(f"cond: x has shape {operand.shape}; needs matrices of one element or more")
+        raise LinAlgError(f"cond: x has shape {operand.shape}; needs elements (cond is not defined on empty arrays)")
     check_matrices("cond", "x", operand)
     if isinstance(p, str | bytes | float | int) or p is None:
         known = p in (None, 1, -1, 2, -2, math.inf, -math.inf, "fro", "nuc")

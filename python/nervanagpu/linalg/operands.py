@@ -67,7 +67,9 @@ def matrix_transpose(x: GPUTensor, /) -> GPUTensor:
     """The view with the last two axes exchanged. ValueError for less than two axes."""
     x = as_tensor("matrix_transpose", "x", x)
     if x.ndim < 2:
-        raise ValueError(f"matrix_transpose: x has shape {x.shape}; needs 2 or more axes")
+        raise ValueError(
+            f"matrix_transpose: x has shape {x.shape}; needs 2 axes (matrix transpose with ndim < 2 is undefined)"
+        )
     return x.transpose(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
 
 

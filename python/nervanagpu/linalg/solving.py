@@ -128,7 +128,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _UNS
         automatic = max(x.shape[-2:]) * finite_eps(x.dtype)
         rcond = 1e-15 if rtol is _UNSET else automatic if rtol is None else rtol
     if not x.size:
-        return creation.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), as_tensor("pinv", "a", a).dtype)
+        dtype = x.dtype if x.shape[-2] and x.shape[-1] else as_tensor("pinv", "a", a).dtype  # as NumPy's
+        return creation.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype)
     cutoff = _cutoff("pinv", "rcond", rcond)
     u, s, vh = decomposed("pinv", x, False, hermitian)
     return product(adjoint(vh) * _inverted(s, cutoff)[..., None, :], adjoint(u))

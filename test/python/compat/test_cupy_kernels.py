@@ -477,3 +477,41 @@ def test_arrays_of_the_host_from_the_device():
     assert cp.asnumpy(cp.array(x), order="F").flags.f_contiguous
     assert cp.asnumpy(x) is not None
     np.testing.assert_array_equal(cp.asnumpy([[1, 2]], order="F"), [[1, 2]])
+
+
+def test_copies_that_cannot_be_avoided():
+    x = cp.ones((2, 3), "float32")
+    assert cp.array(x, copy=False) is x and cp.array(x, copy=False, order="K") is x
+    for more in ({"order": "F"}, {"dtype": "int8"}):
+        with pytest.raises(ValueError, match="array: copy is False"):
+            cp.array(x, copy=False, **more)
+        assert cp.array(x, copy=None, **more) is not x
+    with pytest.raises(ValueError, match="Unable to avoid creating a copy"):
+        x.T.reshape(-1, copy=False)
+    with pytest.raises(ValueError, match="strings are not allowed"):
+        x.reshape(-1, copy="never")
+    assert cp.asfortranarray(cp.ones(())).shape == (1,)
+
+
+def test_warnings():
+    x = cp.array([1 + 2j])
+    with pytest.warns(cp.ComplexWarning, match="concatenate: tensor 0 is complex128, of which float32 keeps"):
+        got = cp.concatenate([x, cp.ones(1)], dtype="float32", casting="unsafe")
+    np.testing.assert_array_equal(got.get(), np.float32([1, 1]))
+    with pytest.warns(DeprecationWarning, match="row_stack"):
+        np.testing.assert_array_equal(cp.row_stack([x, x]).get(), [[1 + 2j]] * 2)
+
+
+def test_words_and_rooms():
+    x = cp.ones((2, 3, 4), order="F")
+    assert cp.empty_like(x, order="K", shape=(5, 6)).flags.c_contiguous
+    assert cp.empty_like(x, order="A", shape=(5, 6)).flags.f_contiguous
+    np.testing.assert_array_equal(cp.roll(cp.arange(3), "1").get(), [2, 0, 1])
+    for call, words in (
+        (lambda: cp.roll(x, "a"), "roll: shift is 'a'"),
+        (lambda: cp.repeat(x, -1), "negative"),
+        (lambda: cp.linalg.cond(cp.ones((0, 0))), "cond is not defined on empty arrays"),
+        (lambda: cp.matrix_transpose(cp.ones(3)), "matrix transpose with ndim < 2 is undefined"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
