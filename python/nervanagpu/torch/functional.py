@@ -5,7 +5,9 @@ A plain call (native.plain) goes to the compiled operator at once, any other by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,14 +16,32 @@ from nervanagpu.torch import convolution as _convolution
 from nervanagpu.torch import max_pool_gradient as _choice  # noqa: F401
 from nervanagpu.torch import pooling as _pooling
 from nervanagpu.torch import products as _products
+from nervanagpu.torch.bridge import need
 from nervanagpu.torch.pool_windows import Means, Spread
 
 Ints = int | Sequence[int]
+Padding = Ints | str  # or "same" or "valid"
 
 
-def _each(value: Ints, axes: int) -> Sequence[int]:
-    """One number for each axis."""
-    return (value,) * axes if isinstance(value, int) else value
+def _each(name: str, value: Any, axes: int) -> Sequence[int]:
+    """One number for each axis, from such or from one for all."""
+    if isinstance(value, int):
+        return (value,) * axes
+    if isinstance(value, list | tuple):
+        return value
+    need(hasattr(value, "__index__"), f"{name} is {value!r}; needs an integer, or one for each of {axes} axes")
+    return (operator.index(value),) * axes
+
+
+def _batched(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """function(axes, x, ...), which also takes an x without the axis of the batch."""
+
+    def run(axes: int, x: Tensor, *more: Any) -> Tensor:
+        if isinstance(x, Tensor) and x.dim() == axes + 1:
+            return function(axes, x[None], *more)[0]
+        return function(axes, x, *more)
+
+    return run
 
 
 def mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
@@ -58,16 +78,36 @@ def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, 
     return _products.call_round(x, dtype, seed, offset, bits)
 
 
+@_batched
 def _convolve(
-    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int,
-    activation: str,
+    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Padding, dilation: Ints,
+    groups: int, activation: str,
 ) -> Tensor:  # fmt: skip
-    geometry = (_each(stride, axes), _each(padding, axes), _each(dilation, axes), groups)
-    return _convolution.call_convolution(x, weight, bias, *geometry, activation=activation)
+    step, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
+    if isinstance(padding, str):
+        x, pad = _padded(x, weight, padding, step, spread)
+    else:
+        pad = _each("padding", padding, axes)
+    return _convolution.call_convolution(x, weight, bias, step, pad, spread, groups, activation=activation)
+
+
+def _padded(
+    x: Tensor, weight: Tensor, padding: str, stride: Sequence[int], dilation: Sequence[int]
+) -> tuple[Tensor, Sequence[int]]:
+    """x, and the padding that is left, of "valid" and of "same": where that is odd, one more zero stands behind."""
+    need(padding in ("same", "valid"), f"padding is {padding!r}; needs 'same', 'valid' or numbers")
+    if padding == "valid":
+        return x, (0,) * len(stride)
+    need(max(stride) == 1, f"padding is 'same' and stride {tuple(stride)}; needs a stride of 1")
+    both = [d * (n - 1) for d, n in zip(dilation, weight.shape[2:], strict=True)]
+    odd = [m % 2 for m in both]
+    if any(odd):
+        x = torch.nn.functional.pad(x, [n for m in reversed(odd) for n in (0, m)])
+    return x, [m // 2 for m in both]
 
 
 def conv1d(
-    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Padding = 0, dilation: Ints = 1,
     groups: int = 1, *, activation: str = "none",
 ) -> Tensor:  # fmt: skip
     """act of torch.nn.functional.conv1d, one kernel; activation: as in linear."""
@@ -75,7 +115,7 @@ def conv1d(
 
 
 def conv2d(
-    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Padding = 0, dilation: Ints = 1,
     groups: int = 1, *, activation: str = "none",
 ) -> Tensor:  # fmt: skip
     """act of torch.nn.functional.conv2d, one kernel; activation: as in linear."""
@@ -83,18 +123,20 @@ def conv2d(
 
 
 def conv3d(
-    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Padding = 0, dilation: Ints = 1,
     groups: int = 1, *, activation: str = "none",
 ) -> Tensor:  # fmt: skip
     """act of torch.nn.functional.conv3d, one kernel; activation: as in linear."""
     return _convolve(3, x, weight, bias, stride, padding, dilation, groups, activation)
 
 
+@_batched
 def _convolve_transposed(
     axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, output_padding: Ints,
     groups: int, dilation: Ints,
 ) -> Tensor:  # fmt: skip
-    step, pad, spread, more = (_each(v, axes) for v in (stride, padding, dilation, output_padding))
+    given = {"stride": stride, "padding": padding, "dilation": dilation, "output_padding": output_padding}
+    step, pad, spread, more = (_each(name, v, axes) for name, v in given.items())
     size = _convolution.transposed_shape(x.shape, weight.shape, step, pad, spread, more, groups)
     geometry = (step, pad, spread, groups)
     x = _convolution.lengthened(x, weight.shape, size, *geometry)
@@ -126,11 +168,13 @@ def conv_transpose3d(
     return _convolve_transposed(3, x, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
+@_batched
 def _max_pool(
     axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> Tensor:
-    size, step = _each(kernel, axes), _each(kernel if stride is None else stride, axes)
-    pad, spread = _each(padding, axes), _each(dilation, axes)
+    size = _each("kernel_size", kernel, axes)
+    step = size if stride is None else _each("stride", stride, axes)
+    pad, spread = _each("padding", padding, axes), _each("dilation", dilation, axes)
     if not ceil_mode and max(spread) == 1:
         return _pooling.call_max(x, size, step, pad)
     plan = Spread(x.shape[2:], size, step, pad, spread, ceil_mode)
@@ -141,7 +185,7 @@ def max_pool1d(
     x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.max_pool1d of a batch."""
+    """torch.nn.functional.max_pool1d."""
     return _max_pool(1, x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -149,7 +193,7 @@ def max_pool2d(
     x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.max_pool2d of a batch."""
+    """torch.nn.functional.max_pool2d."""
     return _max_pool(2, x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -157,16 +201,18 @@ def max_pool3d(
     x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.max_pool3d of a batch."""
+    """torch.nn.functional.max_pool3d."""
     return _max_pool(3, x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+@_batched
 def _avg_pool(
     axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, ceil_mode: bool, count_include_pad: bool,
     divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
-    size, step = _each(kernel, axes), _each(kernel if stride is None else stride, axes)
-    pad = _each(padding, axes)
+    size = _each("kernel_size", kernel, axes)
+    step = size if stride is None else _each("stride", stride, axes)
+    pad = _each("padding", padding, axes)
     if not ceil_mode and divisor is None:
         return _pooling.call_avg(x, size, step, pad, count_include_pad)
     plan = Means(x, size, step, pad, ceil_mode, count_include_pad, divisor)
@@ -177,7 +223,7 @@ def avg_pool1d(
     x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.avg_pool1d of a batch."""
+    """torch.nn.functional.avg_pool1d."""
     return _avg_pool(1, x, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
@@ -185,7 +231,7 @@ def avg_pool2d(
     x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.avg_pool2d of a batch."""
+    """torch.nn.functional.avg_pool2d."""
     return _avg_pool(2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -193,5 +239,5 @@ def avg_pool3d(
     x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """torch.nn.functional.avg_pool3d of a batch."""
+    """torch.nn.functional.avg_pool3d."""
     return _avg_pool(3, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)

@@ -69,7 +69,7 @@ def precision_number(name: str | None) -> int:
     """ValueError: a name that is none."""
     if name is None:
         return -1
-    number = _PRECISIONS.get(name)
+    number = _PRECISIONS.get(name) if isinstance(name, str) else None
     if number is None:
         raise ValueError(f"precision is {name!r}; needs 'strict' or 'tensor'")
     return number
@@ -77,7 +77,7 @@ def precision_number(name: str | None) -> int:
 
 def activation_number(name: str) -> int:
     """RuntimeError: a name that is none."""
-    number = _NUMBER_OF.get(name)
+    number = _NUMBER_OF.get(name) if isinstance(name, str) else None
     if number is None:
         raise RuntimeError(f"nervanagpu: activation is {name!r}; needs one of {ACTIVATIONS}")
     return number

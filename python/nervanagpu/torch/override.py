@@ -96,7 +96,12 @@ class use:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        before = _outer.stack.pop()
+        stack = _outer.__dict__.get("stack")
+        if not stack:
+            raise RuntimeError(
+                "nervanagpu: use is left in a thread that is not in it; needs the thread that entered it"
+            )
+        before = stack.pop()
         torch._C._stash_obj_in_tls(_PLACE, before)
         _include(_KEY, before != 0)
 

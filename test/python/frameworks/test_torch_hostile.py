@@ -181,6 +181,32 @@ def test_three_dimensions_of_either_form(form: Any) -> None:
         assert got.is_contiguous(memory_format=form)
 
 
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_an_image_that_is_no_batch(axes: int) -> None:
+    image, w = rand(4, *(7, 6, 5)[:axes]), rand(6, 4, *(3, 2, 3)[:axes])
+    for kind, operands in (("conv", (image, w, rand(6))), ("conv_transpose", (rand(6, *(3, 4, 3)[:axes]), w)),
+                           ("max_pool", (image, 2)), ("avg_pool", (image, 2))):  # fmt: skip
+        close(*(getattr(where, f"{kind}{axes}d")(*operands) for where in (ngt, F)))
+
+
+@pytest.mark.parametrize("padding", ["same", "valid"])
+@pytest.mark.parametrize("window, dilation", [(3, 1), (4, 1), (2, 3), (1, 1), ((2, 3), (1, 2)), ((4, 2), (3, 1))])
+def test_padding_by_name(padding: str, window: Any, dilation: Any) -> None:
+    size = window if isinstance(window, tuple) else (window, window)
+    x, w = rand(2, 3, 12, 8).requires_grad_(), rand(4, 3, *size)
+    y, z = (where.conv2d(x, w, None, 1, padding, dilation) for where in (ngt, F))
+    close(y, z)
+    grad = torch.randn_like(y)
+    close(*(torch.autograd.grad(t, x, grad)[0] for t in (y, z)))
+
+
+def test_numbers_of_other_kinds() -> None:
+    import numpy as np
+
+    x, w = rand(1, 3, 9, 8), rand(4, 3, 3, 3)
+    close(ngt.conv2d(x, w, None, np.int64(2), torch.Size([1, 0]), torch.tensor(1)), F.conv2d(x, w, None, 2, (1, 0)))
+
+
 @pytest.mark.parametrize("where", ["batch", "rows", "columns", "depth"])
 def test_products_without_elements(where: str) -> None:
     m, k, n = (0 if where == name else size for name, size in (("rows", 3), ("depth", 4), ("columns", 5)))
@@ -605,7 +631,12 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, 0, 1, 0), "groups"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, 0, 1, -3), "groups"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, [1, 1, 1]), "stride"),
-    (lambda: ngt.conv2d(rand(3, 4, 4), rand(2, 3, 3, 3)), "axes"),
+    (lambda: ngt.conv2d(rand(4, 4), rand(2, 3, 3, 3)), "axes"),
+    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1.5), "stride is 1.5; needs an integer"),
+    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, "full"), "padding is 'full'; needs 'same'"),
+    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 2, "same"), "stride of 1"),
+    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), activation=["relu"]), "activation is"),
+    (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), "2"), "kernel_size is '2'"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), rand(3)), "bias"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, 2**40), "padding|range|overflow"),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 0), "kernel"),

@@ -177,3 +177,20 @@ def test_tensors_that_are_not_plain_are_atens() -> None:
     # Where torch asks the class first, as newer ones do, what that goes on with is ours.
     calls = ngt.calls()["aten.mm"]
     assert (calls["ours"], calls["fallback"].get("a tensor of TwoTensor")) in ((0, 1), (2, None))
+
+
+def test_left_by_another_thread() -> None:
+    entered, said = ngt.use("mm"), []
+
+    def leave() -> None:
+        try:
+            entered.__exit__()
+        except RuntimeError as error:
+            said.append(str(error))
+
+    with entered:
+        thread = threading.Thread(target=leave)
+        thread.start()
+        thread.join()
+        torch.mm(rand(2, 2), rand(2, 2))
+    assert len(said) == 1 and "needs the thread that entered it" in said[0] and ours() == 1
