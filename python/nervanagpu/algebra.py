@@ -154,16 +154,15 @@ def fill_diagonal(a: GPUTensor, val: Any, wrap: bool = False) -> None:
         raise ValueError(f"fill_diagonal: a has shape {a.shape}; needs axes of one length")
     if a.ndim == 2 and not wrap:
         target = diagonal(a)
-        given = operand_of(val) if not isinstance(val, int | float) else val
-        if isinstance(given, GPUTensor) and given.size > 1:
-            given = ravel(given)
-            reps = -(-target.size // given.size)
-            given = composed.concatenate([given] * reps, 0)[: target.size] if reps > 1 else given[: target.size]
-        target[...] = given
-        return
-    step = a.shape[1] + 1 if a.ndim == 2 else sum(math.prod(a.shape[i + 1 :]) for i in range(a.ndim))
-    flat = a.reshape(-1, copy=False)
-    flat[::step] = val
+    else:
+        step = a.shape[1] + 1 if a.ndim == 2 else sum(math.prod(a.shape[i + 1 :]) for i in range(a.ndim))
+        target = a.reshape(-1, copy=False)[::step]
+    given = operand_of(val) if not isinstance(val, int | float) else val
+    if isinstance(given, GPUTensor) and given.size > 1:  # it begins again at its end
+        row = ravel(given)
+        reps = -(-target.size // row.size)
+        given = composed.concatenate([row] * reps, 0)[: target.size] if reps > 1 else row[: target.size]
+    target[...] = given
 
 
 def _triangle(name: str, x: Any, k: int, lower: bool) -> GPUTensor:

@@ -162,7 +162,8 @@ def empty(
     if device is not None:
         check_device("empty", device)
     if order != "C" and _by_columns("empty", order):
-        return named(empty(_core.shape(shape)[::-1], dtype).transpose(), name)
+        lengths = _core.shape(shape)
+        return named(memory_order.turned(empty(lengths[::-1], dtype), range(len(lengths))[::-1]), name)
     return named(_made(_core.empty, shape, FLOAT32 if dtype is None else dtype), name)
 
 

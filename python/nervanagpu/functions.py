@@ -299,6 +299,7 @@ def nan_to_num(
 def isclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> GPUTensor:
     """True where |a - b| <= atol + rtol * |b|; infinities are close to equal ones."""
     a, b = operand_of(a), operand_of(b)
+    rtol, atol = (t if isinstance(t, int | float) else operand_of(t) for t in (rtol, atol))
     if not {"f", "c"} & {dtypes.kind_of(a.dtype), dtypes.kind_of(b.dtype)}:
         a, b = _core.as_dtype(a, np.float64), _core.as_dtype(b, np.float64)
     apart = elementwise.absolute(elementwise.subtract(a, b))

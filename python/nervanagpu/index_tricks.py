@@ -142,8 +142,8 @@ def putmask(x: GPUTensor, mask: Operand, values: Any) -> None:
     where, given = _like("putmask", to, mask), values_for(to.dtype, values)
     if given.size == 0:
         return
-    if not dtypes.converts(given.dtype, to.dtype) and hasattr(values, "dtype"):
-        raise TypeError(f"putmask: values are {given.dtype}; needs what converts to {to.dtype}")
+    if hasattr(values, "dtype") and not dtypes.can_cast(given.dtype, to.dtype, "safe"):
+        raise TypeError(f"putmask: values are {given.dtype}; needs what converts to {to.dtype} (casting 'safe')")
     row = given.reshape(-1)
     if row.size != 1:
         row = row[creation.arange(to.size) % row.size].reshape(to.shape)

@@ -356,7 +356,7 @@ def roll(x: Operand, shift: Axes, axis: Axes | None = None) -> GPUTensor:
     x = operand_of(x)
     if axis is None:
         return _reshape_method(roll(ravel(x), shift, 0), *x.shape)
-    if isinstance(shift, str):  # as NumPy's
+    if isinstance(shift, str | float):  # as NumPy's
         try:
             shift = int(shift)
         except ValueError:
@@ -526,7 +526,8 @@ def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any 
     """dst[...] = src, where the mask says so."""
     tensor("copyto", "dst", dst)
     choice("copyto", "casting", casting, ufunc_keywords.CASTINGS)
-    if isinstance(src, bool | int | float) and dtypes.kind_of(dst.dtype) in ("f" if isinstance(src, float) else "iuf"):
+    taking = "c" if isinstance(src, complex) else "fc" if isinstance(src, float) else "iufc"
+    if type(src) in (int, float, complex) and dtypes.kind_of(dst.dtype) in taking:
         value = creation.full((), src, dst.dtype)  # Python's numbers are weak
     else:
         value = operand_of(src)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice
 
@@ -55,5 +56,6 @@ def lies(function: str, x: GPUTensor, order: Any) -> bool:
 
 
 def turned(made: GPUTensor, axes: Sequence[int]) -> GPUTensor:
-    """The view of a tensor whose axes stand in the order `axes`, with them where they belong."""
-    return made.transpose(*(list(axes).index(a) for a in range(len(axes))))
+    """A new tensor whose axes stand in the order `axes`, with them where they belong: no view, it has its memory."""
+    _core.become(made, made.transpose(*(list(axes).index(a) for a in range(len(axes)))))
+    return made

@@ -13,7 +13,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integers, iterable, tensor
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
-from nervanagpu.manipulation import along, axis_of, ravel
+from nervanagpu.manipulation import along, axis_of, broadcast_to, ravel
 from nervanagpu.reductions import operand_of, values_for
 
 _NUMBERS = (int, float, complex)  # which take the dtype of what stands beside them
@@ -71,6 +71,8 @@ def put(a: GPUTensor, ind: Operand, v: Any, mode: str = "raise") -> None:
         index = elementwise.remainder(wide, a.size) if mode == "wrap" else elementwise.clip(wide, 0, a.size - 1)
     if index.size == 0:
         return
+    if not a.size:
+        raise IndexError("put: a has no elements; needs one or more (cannot replace elements of an empty array)")
     if given.size == 0:
         return
     if given.size != index.size:
@@ -166,6 +168,13 @@ def piecewise(
     """
     x = operand_of(x)
     tests, given = iterable("piecewise", "condlist", condlist), iterable("piecewise", "funclist", funclist)
+    if tests and x.ndim and not isinstance(tests[0], list | tuple) and not getattr(tests[0], "ndim", 0):
+        tests = [condlist]  # one condition of bools, as NumPy's
+    tests = [_core.as_dtype(operand_of(t), np.bool_) for t in tests]
+    for t in tests:
+        if t.shape != x.shape[: t.ndim]:
+            raise IndexError(f"piecewise: a condition has shape {t.shape}; needs that of x, {x.shape}")
+    tests = [broadcast_to(t.reshape(*t.shape, *[1] * (x.ndim - t.ndim)), x.shape) for t in tests]
     if len(given) not in (len(tests), len(tests) + 1):
         raise ValueError(f"piecewise: there are {len(given)} functions; needs {len(tests)} or {len(tests) + 1}")
     values = [f(x, *args, **kw) if callable(f) else values_for(x.dtype, f) for f in given]

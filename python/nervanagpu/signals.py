@@ -167,7 +167,10 @@ def histogramdd(
             raise ValueError(f"histogramdd: {name} has {len(given)} entries; needs {len(columns)}, one a column")
     kind = dtypes.promoted(*(c.dtype for c in columns)) if len(columns) > 1 else columns[0].dtype
     columns = [_core.as_dtype(c, kind) for c in columns]
-    edges = [sorting.histogram_bin_edges(c, b, s) for c, b, s in zip(columns, each, spans, strict=True)]
+    edges = []
+    for c, b, s in zip(columns, each, spans, strict=True):
+        ends = s is not None and np.ndim(dtypes.on_host(b)) == 0  # Python's are float64
+        edges.append(sorting.histogram_bin_edges(_core.as_dtype(c, np.float64) if ends else c, b, s))
     flat: Any = 0
     inside: Any = True
     for c, e in zip(columns, edges, strict=True):

@@ -24,7 +24,7 @@ def _become(x: GPUTensor, read_only: bool) -> None:
 
 
 def resize(self: GPUTensor, *new_shape: Any, refcheck: Any = True) -> None:
-    """The tensor itself in another shape: the elements row by row, behind them zeros. Without a shape: as it is.
+    """The tensor itself in another shape: the elements as they lie, behind them zeros. Without a shape: as it is.
 
     ValueError for a view, and for a tensor that has views, unless refcheck is false: they keep the memory before.
     """
@@ -43,10 +43,11 @@ def resize(self: GPUTensor, *new_shape: Any, refcheck: Any = True) -> None:
         raise ValueError("resize: the tensor is a view; needs one that owns its memory (it does not own its data)")
     if refcheck and _core.has_views(self):
         raise ValueError("resize: the tensor has views; needs one without, or refcheck=False")
-    made = creation.zeros(lengths, self.dtype)
+    by_columns = not self.contiguous and self.T.contiguous
+    made = creation.zeros(lengths[::-1] if by_columns else lengths, self.dtype)
     count = min(self.size, made.size)
-    ravel(made)[:count] = ravel(self)[:count]
-    _core.become(self, made)
+    ravel(made)[:count] = ravel(self.T if by_columns else self)[:count]
+    _core.become(self, made.T if by_columns else made)
 
 
 def setflags(self: GPUTensor, write: Any = None, align: Any = None, uic: Any = None) -> None:

@@ -88,6 +88,42 @@ VALUES = [
     "xp.ldexp(L([1],'uint8'),L([1],'uint64'))", "xp.ldexp(L([1],'uint8'),L([1],'uint32'))",
     "xp.ldexp(L([1.]),L([1],'int64'))",
 ]  # fmt: skip
+WRITTEN = [
+    "x=A('complex64',(2,)).copy();xp.copyto(x,{0},casting={1!r});x",
+    "x=A('float32',(2,)).copy();xp.copyto(x,{0},casting={1!r});x",
+    "x=A('int8',(2,)).copy();xp.copyto(x,{0},casting={1!r});x",
+]  # fmt: skip
+PLACES = [
+    "x=A('float32',(3,3)).copy();xp.fill_diagonal(x,[1,2],True);x",
+    "x=A('int8',(5,2)).copy();xp.fill_diagonal(x,[1,2,3],wrap=True);x",
+    "x=A('int8',(2,2,2)).copy();xp.fill_diagonal(x,[9]);x", "x=A('int8',(3,3,3)).copy();xp.fill_diagonal(x,[7,8]);x",
+    "x=A('int8',(3,3)).copy();xp.fill_diagonal(x,[1,2,3,4]);x",
+    "x=A('bool',(3,3)).copy();xp.fill_diagonal(x,[1,0],True);x",
+    "x=Z((4,0));xp.put(x,5,[]);x", "x=Z((0,));xp.put(x,[],[]);x", "x=Z((0,));xp.put(x,[0],1,mode='clip');x",
+    "x=A('uint8',(2,)).copy();xp.putmask(x,L([True,False]),A('uint16',(2,)));x",
+    "x=A('float32',(2,)).copy();xp.putmask(x,L([True,True]),[1,2.5]);x",
+    "x=A('int8',(2,)).copy();xp.putmask(x,L([True,False]),[1,2]);x",
+    "x=A('float64',(2,)).copy();xp.putmask(x,L([True,False]),A('float32',(2,)));x",
+   
+    "xp.histogramdd(A('float32',(5,2)),2,range=[(-4,4),(-4,4)])", "xp.histogramdd(A('float32',(5,2)),[2,3])",
+    "xp.histogramdd(A('float16',(5,2)),[L([-4.,0,4]),2],range=[(-4,4),(-4,4)])",
+    "xp.histogramdd(A('int8',(5,2)),2,range=[(-4,4),None])",
+    "xp.isclose(L([1.,2]),1,rtol=[1e-3,2])", "xp.isclose(L([1.,2]),[1.1,2.1],atol=L([0.2,0.]))",
+    "xp.allclose(L([1.,2]),1,atol=[0.1,2])",
+    "xp.piecewise(A('float32',(3,)),[True],[1,0])", "xp.piecewise(A('float32',(3,)),[True,False,True],[1,0])",
+    "xp.piecewise(A('float32',(3,)),L([True,False,True]),[1,lambda v:-v])",
+    "xp.piecewise(A('float32',(2,3)),[[True,False]],[1,2])",
+    "xp.piecewise(A('float32',(2,3)),[L([True,False])],[1,2])", "xp.piecewise(A('float32'),[True],[1])",
+    "xp.piecewise(L(2.),[False,True],[1,5])",
+    "xp.piecewise(A('float32',(3,)),[L([True]),],[1,2])", "xp.roll(L([1,2,3]),2.5)", "xp.roll(L([1,2,3]),np.inf)",
+    "xp.roll(L([1,2,3]),'1')",
+    "x=A('uint64',(4,2)).copy(order='F');x.resize(2,2);x",
+    "x=A('int8',(4,2)).copy(order='F');[x.base,x.flags.owndata,x.T.base is x]",
+    "x=xp.array(A('int8',(4,2)),order='F');[x.base,x.flags.owndata]",
+    "x=A('int8',(4,2)).astype('int16',order='F');[x.base,x.flags.owndata]",
+    "x=xp.ones((4,2),'int8',order='F');[x,x.base,x.flags.owndata,x.strides]",
+    "x=xp.zeros_like(A('int8',(4,2)).T,order='K');[x.base,x.strides]",
+]  # fmt: skip
 ADDED_AT = [
     "Z((2,),'int8'),[0,0],300", "Z((2,),'uint8'),[0,0],-5", "Z((2,),'int32'),[0,0],np.float32(2.7)",
     "Z((2,),'int32'),[0,0],L([2.7,1.5])", "Z((2,),'uint64'),[0,0],np.int64(-2)", "Z((2,),'float32'),[0,1],1j",
@@ -121,6 +157,19 @@ def test_weights_that_sum_to_zero(arguments: str) -> None:
 @pytest.mark.parametrize("program", OUT_AND_DTYPE + VALUES)
 def test_calls(program: str) -> None:
     check(program)
+
+
+@pytest.mark.parametrize("program", PLACES)
+def test_places(program: str) -> None:
+    check(program)
+
+
+@pytest.mark.parametrize("program", WRITTEN)
+@pytest.mark.parametrize("value", ["1j", "2.5", "3", "True", "L([1.5])", "np.float64(2)"])
+def test_copyto(program: str, value: str) -> None:
+    for casting in ("no", "safe", "same_kind", "unsafe"):
+        if not (casting == "unsafe" and value == "1j" and "complex" not in program):  # a TypeError here
+            check(program.format(value, casting))
 
 
 @pytest.mark.parametrize("arguments", ADDED_AT)
