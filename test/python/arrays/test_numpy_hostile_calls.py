@@ -104,7 +104,7 @@ PLACES = [
     "x=A('float32',(2,)).copy();xp.putmask(x,L([True,True]),[1,2.5]);x",
     "x=A('int8',(2,)).copy();xp.putmask(x,L([True,False]),[1,2]);x",
     "x=A('float64',(2,)).copy();xp.putmask(x,L([True,False]),A('float32',(2,)));x",
-   
+
     "xp.histogramdd(A('float32',(5,2)),2,range=[(-4,4),(-4,4)])", "xp.histogramdd(A('float32',(5,2)),[2,3])",
     "xp.histogramdd(A('float16',(5,2)),[L([-4.,0,4]),2],range=[(-4,4),(-4,4)])",
     "xp.histogramdd(A('int8',(5,2)),2,range=[(-4,4),None])",
