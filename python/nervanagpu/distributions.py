@@ -18,9 +18,9 @@ from nervanagpu import (
     creation,
     dtypes,
     elementwise,
+    host_sampling,
     indexing,
     random,
-    random_things,
     reductions,
     selection,
     sorting,
@@ -280,12 +280,12 @@ class Generator(Counts):
         """0 .. x - 1 in any order, or a copy of x with the parts along `axis` in any order; of texts NumPy's array."""
         if is_integer(x):
             return sorting.argsort(self._uniform((integer("permutation", "x", x, 0),)))
-        given = random_things.among(x)
+        given = host_sampling.among(x)
         if given.ndim == 0:
             raise ValueError("permutation: x has no axes; needs one or more, or an integer")
         at = axis_of("permutation", axis, given.ndim)
         if isinstance(given, np.ndarray):
-            return random_things.taken(given, self.permutation(given.shape[at]), at)
+            return host_sampling.taken(given, self.permutation(given.shape[at]), at)
         return indexing.take(given, sorting.argsort(self._uniform((given.shape[at],))), at)
 
     def permuted(self, x: Any, axis: int | None = None, out: GPUTensor | None = None) -> GPUTensor:
@@ -304,7 +304,7 @@ class Generator(Counts):
         if isinstance(x, GPUTensor):
             x[...] = self.permutation(x, axis)
         else:
-            random_things.reorder(x, axis, self.permutation)
+            host_sampling.reorder(x, axis, self.permutation)
 
     def choice(
         self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
@@ -316,7 +316,7 @@ class Generator(Counts):
         without `replace`.
         """
         whole = is_integer(a)
-        among = creation.arange(integer("choice", "a", a, 0)) if whole else random_things.among(a)
+        among = creation.arange(integer("choice", "a", a, 0)) if whole else host_sampling.among(a)
         if among.ndim == 0:
             raise ValueError(f"choice: a is {shown(a)}; needs an integer, or one axis or more")
         at = axis_of("choice", axis, among.ndim)
@@ -328,7 +328,7 @@ class Generator(Counts):
             raise ValueError(f"choice: size is {shape} and a has {length} elements; needs no more")
         places = self._places(shape, length, replace, p)
         if isinstance(among, np.ndarray):
-            return random_things.taken(among, places, at)
+            return host_sampling.taken(among, places, at)
         return among[places] if among.ndim == 1 else indexing.take(among, places, at)
 
     def _places(self, shape: tuple[int, ...], length: int, replace: bool, p: Any) -> GPUTensor:

@@ -1,4 +1,4 @@
-"""Random orders of what tensors do not hold: texts, objects, lists of Python's and arrays of the host."""
+"""Draws and orders of what lies on the host: texts, objects, lists of Python's and arrays."""
 
 from __future__ import annotations
 
