@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -597,6 +598,30 @@ def test_compiled_without_breaks_for_any_shape(name: str) -> None:
             close(g, w)
     with torch.no_grad():
         close(compiled(*make()[:0], *operands), theirs(*operands))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch's own compiler needs g++")
+def test_beside_what_inductor_makes() -> None:
+    """It lays what it computes as it likes; strides of ours are as the shapes of fake tensors said."""
+    from torch._inductor import config
+
+    def block(x: Any, w: Any, b: Any) -> Any:
+        h = ngt.conv2d(torch.relu(x) + 1, w, b, 1, 1, activation="gelu")
+        h = ngt.max_pool2d(h.sigmoid(), 2).flatten(1)
+        return ngt.linear(h, torch.ones(3, h.shape[1], device=h.device), activation="silu").tanh()
+
+    shapes = (2, 8, 6, 6), (8, 8, 3, 3), (8,)
+    operands = [rand(*s) for s in shapes]
+    operands[0] = operands[0].contiguous(memory_format=torch.channels_last)
+    torch._dynamo.reset()
+    found = []
+    for f in (torch.compile(block, fullgraph=True), block):
+        mine = [t.detach().requires_grad_() for t in operands]
+        with config.patch(force_disable_caches=True):  # which know nothing of our code
+            y = f(*mine)
+            found.append([y, *torch.autograd.grad(y.sum(), mine)])
+    for got, want in zip(*found, strict=True):
+        close(got, want)
 
 
 @pytest.mark.parametrize("strict", [False, True])
