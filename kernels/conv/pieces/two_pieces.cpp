@@ -82,7 +82,7 @@ Forced behind(const Forced& forced) {
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, bool made_good,
            StreamId stream) {
   const Sources s = sources_of(pass, operands);
-  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, halves, made_good);
+  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, halves, kLean, made_good);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 

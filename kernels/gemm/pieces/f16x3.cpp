@@ -146,7 +146,8 @@ bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& p, cons
           values_of(*best, p, q, tail.splits, nullptr, tail_maps(*best, p, tail))};
 }
 
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves, bool drop) {
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves,
+                     std::int64_t lean, bool drop) {
   constexpr std::int64_t kSize = 4;
   Values v;
   std::string name = "f16x2_";
@@ -169,7 +170,7 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
   };
   put(a);
   put(b);
-  v.u32(drop ? 1 : 0).u64(halves);
+  v.u32(drop ? 1 : 0).u32(lean).u64(halves);
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   return {kernel, {256, 2, 1}, v};
@@ -178,7 +179,7 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
 bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
   const bf16x6::Room where = bf16x6::room(p, splits);
   return split(registry, source_of(a_of(p), p.workspace + where.a), source_of(b_of(p), p.workspace + where.b),
-               p.workspace + where.halves);
+               p.workspace + where.halves, kLean, false);
 }
 
 bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, int multiprocessors) {

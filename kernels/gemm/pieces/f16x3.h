@@ -19,6 +19,7 @@
 namespace nervanagpu::f16x3 {
 
 inline constexpr std::int64_t kPieces = 2;
+inline constexpr std::int64_t kLean = 11;  // of pieces, `lean` of f16x2.sass; f16x3.sass says it in its class
 
 // Microseconds of a chunk of 64 k, 128 rows: docs/lab/f16x3.md.
 inline constexpr std::array kWidths = {bf16x6::Width{128, 1.14}, bf16x6::Width{192, 1.62}};
@@ -45,10 +46,10 @@ struct Source {
   bf16x6::Split rows;
   bool k_inside = false;
 };
-// f16x2.sass for both operands; `halves` takes bf16x6::kHalvesBytes. drop: single elements without good precision are left out, for a
+// f16x2.sass for both operands; `halves` takes bf16x6::kHalvesBytes. lean: that of the kernel behind. drop: single elements without good precision are left out, for a
 // kernel behind to add.
 bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves,
-                     bool drop = false);
+                     std::int64_t lean, bool drop);
 // Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. Sums of `products`; the operands' elements that meet lie along
 // axes of length `k`, which are all of a sum or parts of it.
 bf16x6::Unless unless(std::uint64_t halves, const Source& a, const Source& b, std::int64_t k, std::int64_t products);
