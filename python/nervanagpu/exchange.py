@@ -135,7 +135,7 @@ def view_of(interface: dict[str, Any]) -> tuple[int, tuple[int, ...], tuple[int,
     cannot hold.
     """
     if interface.get("mask") is not None:
-        raise ValueError("__cuda_array_interface__: there is a mask, which tensors do not support; needs None")
+        raise ValueError("__cuda_array_interface__: there is a mask, which the library does not support; needs None")
     dtype = np.dtype(interface["typestr"])
     if isinstance(_core.dtype(dtype), str) or not dtype.isnative:
         raise TypeError(f"__cuda_array_interface__: typestr is {interface['typestr']!r}; needs native numbers")

@@ -425,7 +425,7 @@ def _counts(repeats: Any, length: int) -> npt.NDArray[Any]:
     if counts.size and counts.min() < 0:
         raise ValueError(f"repeat: repeats has {counts.min()}; needs 0 or more (counts cannot be negative)")
     if counts.ndim > 1 or counts.size not in (1, length):
-        raise ValueError(f"repeat: repeats have shape {counts.shape}; needs one, or {length} (cannot be broadcast)")
+        raise ValueError(f"repeat: repeats have shape {counts.shape}; needs one, or {length}, the same length as x")
     return np.broadcast_to(counts, (length,))
 
 

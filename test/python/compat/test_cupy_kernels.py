@@ -498,6 +498,8 @@ def test_warnings():
     with pytest.warns(cp.ComplexWarning, match="concatenate: tensor 0 is complex128, of which float32 keeps"):
         got = cp.concatenate([x, cp.ones(1)], dtype="float32", casting="unsafe")
     np.testing.assert_array_equal(got.get(), np.float32([1, 1]))
+    got = cp.concatenate([x, 0 * x], dtype=bool, casting="unsafe")  # no part is lost
+    np.testing.assert_array_equal(got.get(), [True, False])
     with pytest.warns(DeprecationWarning, match="row_stack"):
         np.testing.assert_array_equal(cp.row_stack([x, x]).get(), [[1 + 2j]] * 2)
 
