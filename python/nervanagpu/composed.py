@@ -196,9 +196,10 @@ def concatenate(
     for k, a in enumerate(given):
         if not dtypes.can_cast(a.dtype, out.dtype, casting):
             raise TypeError(f"concatenate: tensor {k} is {a.dtype}; needs one that becomes {out.dtype} ({casting})")
-        if dtypes.kind_of(a.dtype) == "c" and dtypes.kind_of(out.dtype) not in "cb":  # casting is unsafe
-            words = f"concatenate: tensor {k} is {a.dtype}, of which {out.dtype} keeps the real parts alone"
-            warnings.warn(words, ComplexWarning, stacklevel=2)
+        if dtypes.kind_of(a.dtype) == "c" and dtypes.kind_of(out.dtype) != "c":  # casting is unsafe
+            if dtypes.kind_of(out.dtype) != "b":
+                words = f"concatenate: tensor {k} is {a.dtype}, of which {out.dtype} keeps the real parts alone"
+                warnings.warn(words, ComplexWarning, stacklevel=2)
             a = _core.as_dtype(a, out.dtype)
         out[(slice(None),) * at + (slice(start, start + a.shape[at]),)] = a
         start += a.shape[at]
