@@ -69,6 +69,11 @@ def test_order_of_unique_values_and_numbers_of_bools() -> None:
     np.testing.assert_array_equal(ng.round(x, 1).get(), [1, 0])
 
 
+def test_quantiles_on_an_infinite_element() -> None:
+    assert float(ng.quantile([-np.inf, 0.0, 1.0, 2.0, 3.0], 0.25)) == 0.0
+    assert float(ng.quantile([-np.inf, -np.inf, 1.0, 2.0, 3.0], 0.25)) == -np.inf
+
+
 @pytest.mark.parametrize(
     "name", "ma char strings datetime64 timedelta64 isnat busday_count rec fromregex matrix".split()
 )
