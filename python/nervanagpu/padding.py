@@ -150,7 +150,7 @@ def pad(array: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> 
         elif mode == "linear_ramp":
             parts = [_ramp(out, a, ends[a][0], before, False), out, _ramp(out, a, ends[a][1], after, True)]
             out = composed.concatenate(parts, a)
-        elif odd:
+        elif odd and n > 1:  # one element alone is repeated, as NumPy's
             if max(before, after) > n - (mode == "reflect"):
                 return _on_host(array, widths, mode, more)
             out = _mirrored(out, a, before, after, mode)

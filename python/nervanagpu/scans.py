@@ -227,7 +227,8 @@ def _at_edge(f: GPUTensor, axis: int, near: Any, far: Any, order: int, last: boo
         return made
     both = near + far
     first, second, third = -(near + both) / (near * both), both / (near * far), -near / (far * both)
-    made = (element(0) * first + element(1) * second + element(2) * third) * (-1 if last else 1)
+    first, second, third = (-first, -second, -third) if last else (first, second, third)
+    made = element(0) * first + element(1) * second + element(2) * third
     return made
 
 
