@@ -217,7 +217,7 @@ def main() -> int:
                 f"{case.name:12} {case.which:6} {case.terms:6} {name:13} {main_kernel:24} {said}  {ratio:.2f}",
                 flush=True,
             )
-    save(args.out, {"commit": commit(), **machine(), "rows": rows})
+    save(args.out, {"commit": commit(), **machine(), "device": ng.device().kind, "rows": rows})
     return 0
 
 
