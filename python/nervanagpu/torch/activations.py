@@ -8,18 +8,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nervanagpu.torch.gradients import keep
+from nervanagpu.torch.gradients import keep, keep_two
 
 _FROM_RESULT = ("relu", "tanh", "sigmoid")  # derivatives that the result tells; others want what stood before it
 
 
 def keep_layer(ctx: Any, operands: Sequence[Any], y: Tensor, activation: str) -> None:
     """Saves of a layer's x, weight, bias and result what `through` and the gradients of x and weight want."""
+    ctx.activation = activation
+    if activation == "none":
+        return keep_two(ctx, operands[0], operands[1])
     again = activation not in ("none", *_FROM_RESULT)  # the sums are computed anew
     wants = ctx.needs_input_grad
     backward = (again or wants[1], again or wants[0], again, activation in _FROM_RESULT)
     keep(ctx, *operands, y, backward=backward)
-    ctx.shapes, ctx.activation = (operands[0].shape, operands[1].shape), activation
+    ctx.shapes = operands[0].shape, operands[1].shape
+
+
+def kept_layer(ctx: Any) -> tuple[Any, ...]:
+    """x, weight, bias and result, those of them that were saved."""
+    saved: tuple[Any, ...] = ctx.saved_tensors
+    return saved if len(saved) == 4 else (*saved, None, None)
 
 
 def through(activation: str, grad: Tensor, y: Tensor, before: Callable[[], Tensor]) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import nervanagpu as ng
-from nervanagpu.torch.activations import keep_layer, through
+from nervanagpu.torch.activations import keep_layer, kept_layer, through
 from nervanagpu.torch.bridge import (
     arranged,
     check,
@@ -23,7 +23,7 @@ from nervanagpu.torch.bridge import (
     ours,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.gradients import FUNCTIONS, KERNELS, RECORDERS, keep_two, total
+from nervanagpu.torch.gradients import FUNCTIONS, KERNELS, RECORDERS, keep_two, shapes_of, total
 from nervanagpu.torch.library import derivative, operator
 from nervanagpu.torch.native import (
     GRADIENT,
@@ -241,7 +241,8 @@ def call_convolution(
 ) -> Tensor:
     taken = way(x, weight, bias)
     if taken == KERNEL:
-        return _compiled_convolution(x, weight, bias, *geometry, activation=activation)
+        number = 0 if activation == "none" else activation_number(activation)
+        return _CONVOLUTION(x, weight, bias, *_packed(weight.dim() - 2, *geometry[:3]), geometry[3], number)
     if taken == RECORDED:
         return RECORDERS["convolution"](x, weight, bias, *geometry, activation)
     if taken == GRADIENT:
@@ -280,18 +281,22 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: T
 
 
 def _tangent(ctx: Any, dx: Maybe, dw: Maybe, db: Maybe, *rest: None) -> Tensor:
-    x, weight, bias, y = ctx.saved_tensors
+    x, weight, bias, y = kept_layer(ctx)
     out = total(
         None if dx is None else call_convolution(dx, weight, None, *ctx.geometry),
         None if dw is None else call_convolution(x, dw, None, *ctx.geometry),
-        None if db is None else db.view(-1, *(1,) * (y.dim() - 2)).expand(y.shape),
+        None if db is None else _across(db, result_shape(x.shape, weight.shape, *ctx.geometry)),
     )
     return through(ctx.activation, out, y, lambda: call_convolution(x, weight, bias, *ctx.geometry))
 
 
+def _across(bias: Tensor, shape: Ints) -> Tensor:
+    return bias.view(-1, *(1,) * (len(shape) - 2)).expand(tuple(shape))
+
+
 @derivative("convolution", _keep, _tangent)
 def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
-    x, weight, bias, y = ctx.saved_tensors
+    x, weight, bias, y = kept_layer(ctx)
     needs = ctx.needs_input_grad
     grad = through(ctx.activation, grad, y, lambda: call_convolution(x, weight, bias, *ctx.geometry))
     dx: Maybe = None
@@ -299,14 +304,15 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     if needs[0] and needs[1] and way(grad, x, weight) == KERNEL:
         dx, dw = both_gradients(grad, x, weight, *ctx.geometry)
     else:
-        dx = call_input(grad, weight, ctx.shapes[0], *ctx.geometry) if needs[0] else None
-        dw = call_weight(grad, x, ctx.shapes[1], *ctx.geometry) if needs[1] else None
+        of_x, of_weight = shapes_of(ctx, x, weight)
+        dx = call_input(grad, weight, of_x, *ctx.geometry) if needs[0] else None
+        dw = call_weight(grad, x, of_weight, *ctx.geometry) if needs[1] else None
     return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None
 
 
 def _keep_sized(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
     keep_two(ctx, *inputs[:2])
-    ctx.shapes, ctx.size, ctx.geometry = (inputs[0].shape, inputs[1].shape), inputs[2], inputs[3:]
+    ctx.size, ctx.geometry = inputs[2], inputs[3:]
 
 
 def _input_tangent(ctx: Any, dgrad: Maybe, dw: Maybe, *rest: None) -> Tensor:
@@ -322,7 +328,7 @@ def _input_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     dy, weight = ctx.saved_tensors
     needs = ctx.needs_input_grad
     ddy = call_convolution(grad, weight, None, *ctx.geometry) if needs[0] else None
-    return ddy, call_weight(dy, grad, ctx.shapes[1], *ctx.geometry) if needs[1] else None
+    return ddy, call_weight(dy, grad, shapes_of(ctx, dy, weight)[1], *ctx.geometry) if needs[1] else None
 
 
 def _weight_tangent(ctx: Any, dgrad: Maybe, dx: Maybe, *rest: None) -> Tensor:
@@ -338,4 +344,4 @@ def _weight_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     dy, x = ctx.saved_tensors
     needs = ctx.needs_input_grad
     ddy = call_convolution(x, grad, None, *ctx.geometry) if needs[0] else None
-    return ddy, call_input(dy, grad, ctx.shapes[1], *ctx.geometry) if needs[1] else None
+    return ddy, call_input(dy, grad, shapes_of(ctx, dy, x)[1], *ctx.geometry) if needs[1] else None

@@ -6,7 +6,7 @@ A plain call (native.plain) goes to the compiled operator at once, any other by 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -33,15 +33,9 @@ def _each(name: str, value: Any, axes: int) -> Sequence[int]:
     return (operator.index(value),) * axes
 
 
-def _batched(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """function(axes, x, ...), which also takes an x without the axis of the batch."""
-
-    def run(axes: int, x: Tensor, *more: Any) -> Tensor:
-        if isinstance(x, Tensor) and x.dim() == axes + 1:
-            return function(axes, x[None], *more)[0]
-        return function(axes, x, *more)
-
-    return run
+def _alone(axes: int, x: Tensor) -> bool:
+    """Whether x is one image, without the axis of a batch."""
+    return isinstance(x, Tensor) and x.dim() == axes + 1
 
 
 def mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
@@ -78,11 +72,12 @@ def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, 
     return _products.call_round(x, dtype, seed, offset, bits)
 
 
-@_batched
 def _convolve(
     axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Padding, dilation: Ints,
     groups: int, activation: str,
 ) -> Tensor:  # fmt: skip
+    if _alone(axes, x):
+        return _convolve(axes, x[None], weight, bias, stride, padding, dilation, groups, activation)[0]
     step, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
     if isinstance(padding, str):
         x, pad = _padded(x, weight, padding, step, spread)
@@ -130,11 +125,12 @@ def conv3d(
     return _convolve(3, x, weight, bias, stride, padding, dilation, groups, activation)
 
 
-@_batched
 def _convolve_transposed(
     axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, output_padding: Ints,
     groups: int, dilation: Ints,
 ) -> Tensor:  # fmt: skip
+    if _alone(axes, x):
+        return _convolve_transposed(axes, x[None], weight, bias, stride, padding, output_padding, groups, dilation)[0]
     given = {"stride": stride, "padding": padding, "dilation": dilation, "output_padding": output_padding}
     step, pad, spread, more = (_each(name, v, axes) for name, v in given.items())
     size = _convolution.transposed_shape(x.shape, weight.shape, step, pad, spread, more, groups)
@@ -168,10 +164,11 @@ def conv_transpose3d(
     return _convolve_transposed(3, x, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@_batched
 def _max_pool(
     axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> Tensor:
+    if _alone(axes, x):
+        return _max_pool(axes, x[None], kernel, stride, padding, dilation, ceil_mode)[0]
     size = _each("kernel_size", kernel, axes)
     step = size if stride is None else _each("stride", stride, axes)
     pad, spread = _each("padding", padding, axes), _each("dilation", dilation, axes)
@@ -205,11 +202,12 @@ def max_pool3d(
     return _max_pool(3, x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-@_batched
 def _avg_pool(
     axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, ceil_mode: bool, count_include_pad: bool,
     divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
+    if _alone(axes, x):
+        return _avg_pool(axes, x[None], kernel, stride, padding, ceil_mode, count_include_pad, divisor)[0]
     size = _each("kernel_size", kernel, axes)
     step = size if stride is None else _each("stride", stride, axes)
     pad = _each("padding", padding, axes)

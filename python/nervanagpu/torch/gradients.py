@@ -35,9 +35,22 @@ def keep(ctx: Any, *tensors: Tensor | None, backward: Sequence[bool] | None = No
 
 
 def keep_two(ctx: Any, a: Tensor, b: Tensor) -> None:
-    """Of a product: the gradient of each operand, the first two inputs, is made with the other."""
-    wants = ctx.needs_input_grad
-    keep(ctx, a, b, backward=(wants[1], wants[0]))
+    """Of a product: the gradient of each operand, the first two inputs, is made with the other.
+
+    ctx.shapes is of both, if one of them is not saved.
+    """
+    of_a, of_b = ctx.needs_input_grad[:2]
+    if of_a and of_b:
+        ctx.save_for_backward(a, b)
+    else:
+        ctx.save_for_backward(a if of_b else None, b if of_a else None)
+        ctx.shapes = a.shape, b.shape
+    ctx.save_for_forward(a, b)
+
+
+def shapes_of(ctx: Any, a: Tensor | None, b: Tensor | None) -> tuple[Any, Any]:
+    """Of the operands of keep_two, as they were found in ctx.saved_tensors."""
+    return ctx.shapes if a is None or b is None else (a.shape, b.shape)
 
 
 def total(*terms: Tensor | None) -> Tensor:

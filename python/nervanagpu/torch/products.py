@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import nervanagpu as ng
-from nervanagpu.torch.activations import keep_layer, through
+from nervanagpu.torch.activations import keep_layer, kept_layer, through
 from nervanagpu.torch.bridge import check_operands, check_place, empty, need, ours, stream_of
 from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, keep_two, total
 from nervanagpu.torch.library import derivative, operator
@@ -379,21 +379,21 @@ def _keep_linear(ctx: Any, inputs: Inputs, keywords: Keywords, output: Tensor) -
 
 
 def _linear_tangent(ctx: Any, dx: Maybe, dw: Maybe, db: Maybe) -> Tensor:
-    x, weight, bias, y = ctx.saved_tensors
+    x, weight, bias, y = kept_layer(ctx)
     out = total(
         None if dx is None else call_linear(dx, weight, **ctx.options),
         None if dw is None else call_linear(x, dw, **ctx.options),
-        None if db is None else db.expand(y.shape),
+        None if db is None else db.expand(*x.shape[:-1], weight.shape[0]),
     )
     return through(ctx.activation, out, y, lambda: call_linear(x, weight, bias, **ctx.options))
 
 
 @derivative("linear", _keep_linear, _linear_tangent)
 def _linear_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
-    x, weight, bias, y = ctx.saved_tensors
+    x, weight, bias, y = kept_layer(ctx)
     grad = through(ctx.activation, grad, y, lambda: call_linear(x, weight, bias, **ctx.options))
     rows, needs = _flat(grad), ctx.needs_input_grad
-    dx = call_mm(rows, weight, **ctx.options).view(ctx.shapes[0]) if needs[0] else None
+    dx = call_mm(rows, weight, **ctx.options).view(*grad.shape[:-1], weight.shape[1]) if needs[0] else None
     dw = call_mm(rows.t(), _flat(x), **ctx.options) if needs[1] else None
     return dx, dw, rows.sum(0) if needs[2] else None
 
