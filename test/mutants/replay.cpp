@@ -70,7 +70,9 @@ std::vector<cuda::Function> Chip::load(const Subject& subject, std::vector<sass:
     sass::KernelImage& k = kernels[i];
     k.name = "m" + std::to_string(i);
     k.lines = {};
-    k.manifest = {};
+    sass::Manifest bare;
+    bare.cluster = k.manifest.cluster;  // the launch of a kernel that states it does not
+    k.manifest = std::move(bare);
     image.kernels.push_back(std::move(k));
   }
   const auto bytes = sass::write_cubin(image);
