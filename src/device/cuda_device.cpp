@@ -68,6 +68,9 @@ CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<
   check(driver_.device_name(name.data(), static_cast<int>(name.size()) - 1, id), "cuDeviceGetName");
   info_.name = name.data();
   check(driver_.device_attribute(&info_.multiprocessors, cuda::kMultiprocessors, id), "cuDeviceGetAttribute");
+  int shared = 0;
+  check(driver_.device_attribute(&shared, cuda::kSharedOfMultiprocessor, id), "cuDeviceGetAttribute");
+  shared_apart_ = static_cast<std::uint32_t>(shared) / 2 + kSharedUnit;
   check(driver_.device_memory(&info_.memory, id), "cuDeviceTotalMem_v2");
   check(driver_.driver_version(&info_.driver), "cuDriverGetVersion");
   check(driver_.context_retain(&context_, id), "cuDevicePrimaryCtxRetain");
@@ -297,10 +300,12 @@ void CudaDevice::start(const Kernel& kernel, const Grid& grid, std::span<const s
                                 &size, cuda::kLaunchEnd};
   log_.add(kernel.name(), grid);
   const unsigned threads = kernel.manifest().threads;
+  std::uint32_t shared = kernel.dynamic_shared();
+  if (grid.apart) shared = std::max(shared, shared_apart_ - std::min(shared_apart_, kernel.image->shared));
   launch_function(functions_[kernel.index], kernel.name(),
                   {{grid.x, grid.y, grid.z},
                    {threads, 1, 1},
-                   kernel.dynamic_shared(),
+                   shared,
                    grid.cluster,
                    kernel.manifest().programmatic && grid.early},
                   extra.data(), stream);

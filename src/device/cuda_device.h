@@ -82,6 +82,8 @@ class CudaDevice final : public Device, private PoolBacking {
   void do_launch_graph(GraphId graph, StreamId stream) override;
   static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed
   void allow_cluster(cuda::Function function, const sass::KernelImage& k);
+  static constexpr std::uint32_t kSharedUnit = 1024;  // bytes that shared memory is given out in
+  std::uint32_t shared_apart_ = 0;                    // more than half of a multiprocessor's: Grid::apart
   struct Launch {
     std::array<unsigned, 3> grid, block;
     unsigned shared = 0;   // dynamic, bytes

@@ -24,6 +24,7 @@ struct Grid {
   std::uint32_t x = 1, y = 1, z = 1;
   std::uint32_t cluster = 0;  // CTAs of a cluster along x; 0: what the kernel states
   bool early = true;          // a kernel with .launch programmatic may start before the work ahead has ended
+  bool apart = false;         // a multiprocessor runs no two CTAs of it at once, though there is room
   bool operator==(const Grid&) const = default;
 };
 

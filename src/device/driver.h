@@ -27,6 +27,7 @@ inline constexpr Status kPeerAlreadyEnabled = 704;
 
 // CUdevice_attribute
 inline constexpr int kMultiprocessors = 16;
+inline constexpr int kSharedOfMultiprocessor = 81;  // bytes
 inline constexpr int kCapabilityMajor = 75;
 inline constexpr int kCapabilityMinor = 76;
 // CUpointer_attribute

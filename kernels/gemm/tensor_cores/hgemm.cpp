@@ -216,7 +216,9 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
   if (t.form == Form::pair) return {kMates, (columns + 1) / kMates, rows, kMates};
   if (in_cluster(t.form)) {
     const auto ctas = static_cast<std::uint32_t>(splits);
-    return {ctas, columns, rows, ctas};
+    Grid out = {ctas, columns, rows, ctas};
+    out.apart = std::int64_t{columns} * rows <= clusters_held(splits, 1);
+    return out;
   }
   return tiles_grid(p, t, splits, multiprocessors);
 }
