@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/choose/transposed_cost.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 
@@ -121,24 +122,16 @@ double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t splits) {
   constexpr double kStart = 0.3;
   constexpr double kMeet = 0.15;  // the sums of 64 columns
   constexpr double kPart = 0.056;
-  constexpr double kUneven = 0.4;     // of one CTA a multiprocessor, where two find room: some have two, others none
-  constexpr std::int64_t kSome = 66;  // CTAs
   const ClusterWidth width = width_of(p, t);
   const std::int64_t residents = t.bn < 128 ? 2 : 1;
-  const std::int64_t held = clusters_held(splits, residents);
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
-  // One or two more than there is room for start when the first have ended, while the others still run.
-  const std::int64_t all_rounds = 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
-  const auto rounds = static_cast<double>(all_rounds);
-  const std::int64_t first = std::min(tiles, held);
-  const std::int64_t most = std::max(ceil_div(first * splits, kProcessors), ceil_div(first, clusters_held(splits, 1)));
-  const auto on_one = static_cast<double>(std::min(most, residents));
+  const auto rounds = static_cast<double>(cluster_rounds(tiles, splits, residents));
+  const double on_one = tiles <= clusters_held(splits, 1) ? 1.0 : static_cast<double>(residents);  // Grid::apart
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const double run = rounds * blocks * std::max(width.alone, width.shared * on_one);
   const double meet = splits > 1 ? kMeet * t.bn / 64.0 : 0.0;
-  const bool uneven = splits == 1 && residents == 2 && tiles > kSome && tiles <= kProcessors && !narrow(p, t);
   return kStart + h200::together(run, bytes_of(p) * 1e-6 / kClusterMemory) + rounds * (width.end + meet) +
-         kPart * static_cast<double>(splits - 1) + (uneven ? kUneven : 0.0);
+         kPart * static_cast<double>(splits - 1);
 }
 
 }  // namespace
@@ -169,6 +162,11 @@ std::int64_t effective(std::int64_t blocks, std::int64_t splits) {
 
 std::int64_t clusters_held(std::int64_t splits, std::int64_t residents) {
   return h200::kClusters[static_cast<std::size_t>(splits - 1)] * residents;
+}
+
+std::int64_t cluster_rounds(std::int64_t tiles, std::int64_t splits, std::int64_t residents) {
+  const std::int64_t held = clusters_held(splits, residents);
+  return 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
 }
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
@@ -207,6 +205,10 @@ bool fits_resident(const GemmProblem& p, const Tile& t, std::int64_t splits) {
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
   if (t.form == Form::resident) return resident_cost(p, t, multiprocessors);
   if (t.form == Form::pair) return pair_cost(p);
+  if (transposed::is(p)) {
+    return in_cluster(t.form) ? transposed::cluster_microseconds(p, t, splits)
+                              : transposed::tile_microseconds(p, t, splits, multiprocessors);
+  }
   return in_cluster(t.form) ? cluster_cost(p, t, splits)
                             : tile_microseconds(p, t, splits, multiprocessors, bytes_of(p));
 }
@@ -236,20 +238,28 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
     return Tile{form, 64, bn};
   };
   const auto add = [&](const Tile& t) { out.tiles[out.count++] = t; };
-  if (std::min(p.m, p.n) <= kWidest) {
+  const bool short_side = std::min(p.m, p.n) <= kWidest;
+  if (transposed::is(p)) {
+    for (const Form form : {Form::cluster, Form::swapped}) {
+      for (const ClusterWidth& w : kClusterWidths) {
+        const Tile t = {form, 64, w.columns};
+        if (tiles_m(p, t) * tiles_n(p, t) <= kProcessors) add(t);
+      }
+    }
+  } else if (short_side) {
     add(tile(p.n <= p.m ? Form::cluster : Form::swapped));
-    return out;
-  }
-  for (const Form form : {Form::cluster, Form::swapped}) {
-    const Tile t = tile(form);
-    if (tiles_m(p, t) * tiles_n(p, t) <= kMostTiles) add(t);
-    const Tile thin = {form, 64, kNarrow.columns};
-    if (tiles_m(p, thin) * tiles_n(p, thin) <= kProcessors) add(thin);
+  } else {
+    for (const Form form : {Form::cluster, Form::swapped}) {
+      const Tile t = tile(form);
+      if (tiles_m(p, t) * tiles_n(p, t) <= kMostTiles) add(t);
+      const Tile thin = {form, 64, kNarrow.columns};
+      if (tiles_m(p, thin) * tiles_n(p, thin) <= kProcessors) add(thin);
+    }
   }
   const Tile pair = {Form::pair, 128, 64};
   const std::int64_t pairs = tiles_m(p, pair) * ceil_div(tiles_n(p, pair), 2);
   constexpr std::int64_t kFewPairs = 50;  // one round that fills most of the GPU
-  if (p.m >= p.n && pairs >= kFewPairs && pairs <= clusters_held(2, 1)) add(pair);
+  if (!short_side && p.m >= p.n && pairs >= kFewPairs && pairs <= clusters_held(2, 1)) add(pair);
   return out;
 }
 
@@ -284,9 +294,9 @@ Choice best(const GemmProblem& p) {
     }
   }
   const ClusterTiles clusters = cluster_tiles(p);
-  constexpr std::int64_t kMostChosen = 7;  // 8 were slower than 7
+  const std::int64_t most_chosen = transposed::is(p) ? kMostSplits : 7;  // of others 8 were slower than 7
   for (std::size_t i = 0; i < clusters.count; ++i) {
-    const std::int64_t most_splits = clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, kMostChosen);
+    const std::int64_t most_splits = clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, most_chosen);
     for (std::int64_t s = 1; s <= most_splits; ++s) {
       if (effective(blocks, s) != s) continue;
       const double c = microseconds(p, clusters.tiles[i], s, kProcessors);

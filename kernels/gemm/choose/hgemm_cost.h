@@ -57,9 +57,10 @@ double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int6
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t groups = 1);
 
 // The tiles of hgemm_cluster.sass that the library may choose: 64 elements of one side, and what there is of the other up to
-// 128, so that a long operand is read once; 32 of the other if no side is short, and pairs, where these are few.
+// 128, so that a long operand is read once; 32 of the other if no side is short, and pairs, where these are few. Where k lies
+// across both operands (transposed_cost.h), all that are no more than multiprocessors.
 struct ClusterTiles {
-  std::array<Tile, 5> tiles;
+  std::array<Tile, 9> tiles;
   std::size_t count = 0;
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);
@@ -72,6 +73,8 @@ bool fits_resident(const GemmProblem& problem, const Tile& tile, std::int64_t sp
 
 // Clusters of `splits` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
 std::int64_t clusters_held(std::int64_t splits, std::int64_t residents);
+// Rounds of them. One or two more than there is room for start when the first have ended, while the others still run.
+std::int64_t cluster_rounds(std::int64_t tiles, std::int64_t splits, std::int64_t residents);
 
 // The smallest number of splits that gives them as many blocks as `splits` of them would have.
 std::int64_t effective(std::int64_t blocks, std::int64_t splits);

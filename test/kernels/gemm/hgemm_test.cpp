@@ -106,6 +106,36 @@ TEST(Hgemm, TilesOfClustersCoverTheShortSide) {
   EXPECT_EQ(tiles(problem(Dtype::int8, 16, 4096, 4096)), Tiles{});
 }
 
+TEST(Hgemm, TilesOfClustersWhereKLiesAcross) {
+  GemmProblem p = problem(Dtype::float16, 8, 584, 43640, false);
+  EXPECT_EQ(cluster_tiles(p).count, 1U);
+  p.a_transposed = true;
+  EXPECT_EQ(cluster_tiles(p).count, 8U) << "all widths, of both sides";
+  p.n = 8000, p.m = 64;  // 125 tiles of 64 columns, and more of narrower ones
+  const ClusterTiles some = cluster_tiles(p);
+  for (std::size_t i = 0; i < some.count; ++i) {
+    EXPECT_LE(tiles_m(p, some.tiles[i]) * tiles_n(p, some.tiles[i]), kProcessors) << shape_name(some.tiles[i]);
+  }
+  p.b_transposed = true;
+  EXPECT_EQ(cluster_tiles(p).count, 1U);
+}
+
+// CTAs for which there is room on multiprocessors of their own do not share one.
+TEST(Hgemm, FewClustersStandApart) {
+  Device& device = current_device();
+  if (device.registry().of_op("hgemm").empty()) GTEST_SKIP() << "the tensor cores of sm_90a";
+  GemmProblem p = problem(Dtype::float16, 64, 640, 4096);
+  const auto grid_of = [&](std::int64_t splits, std::int64_t n) {
+    p.splits = splits, p.n = p.ldc = n;
+    return sgemm::choose(device.registry(), 132, p, "64x64t").grid;
+  };
+  EXPECT_TRUE(grid_of(8, 640).apart) << "10 clusters of 8";
+  EXPECT_TRUE(grid_of(1, 132 * 64).apart);
+  EXPECT_FALSE(grid_of(1, 133 * 64).apart);
+  EXPECT_TRUE(grid_of(4, 30 * 64).apart);
+  EXPECT_FALSE(grid_of(4, 31 * 64).apart) << "an H200 has room for 30";
+}
+
 TEST(Hgemm, ShortSidesAreTakenByClusters) {
   Device& device = current_device();
   if (device.registry().of_op("hgemm").empty()) GTEST_SKIP() << "the tensor cores of sm_90a";
