@@ -134,18 +134,25 @@ class _Places(NamedTuple):
         return self.numbers(strides)
 
 
+def _taken(items: Sequence[tuple[Any, _Index | None]]) -> int:
+    """How many axes parts of a key are of: a mask of as many as it has."""
+    masks = (array is not None and dtypes.kind_of(array.dtype) == "b" for _, array in items)
+    return sum(
+        array.ndim if mask and array is not None else int(item is not None and item is not Ellipsis)
+        for (item, array), mask in zip(items, masks, strict=True)
+    )
+
+
 def _expanded(x: GPUTensor, key: Any) -> list[Any]:
     """The parts of a key, one for each axis of `x`, and None; boolean arrays as the indices of their true elements."""
     parts: list[Any] = []
     items = [(item, _as_index(item)) for item in (key if isinstance(key, tuple) else (key,))]
-    masked = [array.ndim if array is not None and dtypes.kind_of(array.dtype) == "b" else 0 for _, array in items]
-    taken = [n or int(item is not None and item is not Ellipsis) for (item, _), n in zip(items, masked, strict=True)]
     for k, (item, array) in enumerate(items):
         if array is None:
             parts.append(item)
-        elif masked[k]:
+        elif dtypes.kind_of(array.dtype) == "b":
             behind = any(p is Ellipsis for p in parts)
-            axis = x.ndim - sum(taken[k:]) if behind else sum(taken[:k])
+            axis = x.ndim - _taken(items[k:]) if behind else _taken(items[:k])
             there = x.shape[axis : axis + array.ndim] if axis >= 0 else ()
             if there != array.shape:
                 raise IndexError(f"boolean index has shape {array.shape}; needs that of its axes, {there}")
