@@ -302,13 +302,10 @@ void CudaDevice::start(const Kernel& kernel, const Grid& grid, std::span<const s
   const unsigned threads = kernel.manifest().threads;
   std::uint32_t shared = kernel.dynamic_shared();
   if (grid.apart) shared = std::max(shared, shared_apart_ - std::min(shared_apart_, kernel.image->shared));
-  launch_function(functions_[kernel.index], kernel.name(),
-                  {{grid.x, grid.y, grid.z},
-                   {threads, 1, 1},
-                   shared,
-                   grid.cluster,
-                   kernel.manifest().programmatic && grid.early},
-                  extra.data(), stream);
+  launch_function(
+      functions_[kernel.index], kernel.name(),
+      {{grid.x, grid.y, grid.z}, {threads, 1, 1}, shared, grid.cluster, kernel.manifest().programmatic && grid.early},
+      extra.data(), stream);
 }
 
 void CudaDevice::launch_function(cuda::Function function, const std::string& name, const Launch& what, void** extra,
