@@ -1,6 +1,6 @@
 """Fits kernels/gemm/choose/transposed_cost.cpp: products whose k lies across both operands, in all tiles and parts.
 
-    transposed_fit.py [--thin SWEEP...] benchmarks/results/transposed_products.jsonl
+    transposed_fit.py [--thin SWEEP... --origin TEXT] benchmarks/results/transposed_products.jsonl
 
 Prints the constants, the model's errors, and by how much the tile it chooses is slower than the best (the regret, a
 geometric mean): of the two thirds of the products, by a hash of their sizes, that it is fitted to, and of the others.
@@ -164,8 +164,8 @@ def regret(products: list[dict[str, Any]], constants: dict[bool, dict[str, float
     return float(np.exp(np.mean(lost)))
 
 
-def thin(sweeps: list[Path], out: Path) -> None:
-    """One line a product."""
+def thin(sweeps: list[Path], origin: str, out: Path) -> None:
+    """Where they come from, then one line a product."""
     products: dict[tuple[int, int, int], dict[str, Any]] = {}
     for line in (x for sweep in sweeps for x in sweep.read_text().splitlines()):
         r = json.loads(line)
@@ -178,6 +178,7 @@ def thin(sweeps: list[Path], out: Path) -> None:
         p = products.setdefault((m, n, k), {"layer": r["layer"], "m": m, "n": n, "k": k, "times": {}})
         p["times"][f"{tile}/{splits}"] = round(r["us"], 2)  # a later sweep's counts
     with out.open("w") as file:
+        file.write(json.dumps({"from": origin}) + "\n")
         for p in products.values():
             far = 2.2 * min(p["times"].values())
             p["times"] = {v: us for v, us in sorted(p["times"].items()) if us <= far}
@@ -187,11 +188,12 @@ def thin(sweeps: list[Path], out: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--thin", type=Path, nargs="+", metavar="SWEEP")
+    parser.add_argument("--origin", default="not recorded", help="device, driver, commit and clocks of the sweeps")
     parser.add_argument("products", type=Path)
     args = parser.parse_args()
     if args.thin:
-        thin(args.thin, args.products)
-    products = [json.loads(x) for x in args.products.read_text().splitlines()]
+        thin(args.thin, args.origin, args.products)
+    _, *products = (json.loads(x) for x in args.products.read_text().splitlines())
     constants = {cluster: fit(products, cluster) for cluster in (True, False)}
     for cluster, e in constants.items():
         print("clusters" if cluster else "tiles", {name: float(f"{x:.4g}") for name, x in e.items()})

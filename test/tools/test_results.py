@@ -26,7 +26,7 @@ UNTIMED = {
     "gpu-check.json",
     "latency.json",
     "mutants.json",
-    "mutants_again.json",
+    "piece_errors.json",
     "toolchain/mutants.json",
     "toolchain/tensor.json",
     "toolchain/texture.json",
