@@ -123,12 +123,10 @@ double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t splits) {
   constexpr double kMeet = 0.15;  // the sums of 64 columns
   constexpr double kPart = 0.056;
   const ClusterWidth width = width_of(p, t);
-  const std::int64_t residents = t.bn < 128 ? 2 : 1;
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
-  const auto rounds = static_cast<double>(cluster_rounds(tiles, splits, residents));
-  const double on_one = tiles <= clusters_held(splits, 1) ? 1.0 : static_cast<double>(residents);  // Grid::apart
+  const Occupancy there = occupancy(p, t, splits);
+  const auto rounds = static_cast<double>(there.rounds);
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
-  const double run = rounds * blocks * std::max(width.alone, width.shared * on_one);
+  const double run = rounds * blocks * std::max(width.alone, width.shared * static_cast<double>(there.ctas));
   const double meet = splits > 1 ? kMeet * t.bn / 64.0 : 0.0;
   return kStart + h200::together(run, bytes_of(p) * 1e-6 / kClusterMemory) + rounds * (width.end + meet) +
          kPart * static_cast<double>(splits - 1);
@@ -164,9 +162,14 @@ std::int64_t clusters_held(std::int64_t splits, std::int64_t residents) {
   return h200::kClusters[static_cast<std::size_t>(splits - 1)] * residents;
 }
 
-std::int64_t cluster_rounds(std::int64_t tiles, std::int64_t splits, std::int64_t residents) {
+Occupancy occupancy(const GemmProblem& p, const Tile& t, std::int64_t splits) {
+  const std::int64_t residents = t.bn < 128 ? 2 : 1;
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
   const std::int64_t held = clusters_held(splits, residents);
-  return 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
+  // One or two more than there is room for start when the first have ended, while the others still run.
+  const std::int64_t rounds = 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
+  const bool apart = tiles <= clusters_held(splits, 1);
+  return {rounds, apart ? 1 : residents, apart};
 }
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,

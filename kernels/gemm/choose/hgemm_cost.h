@@ -73,8 +73,13 @@ bool fits_resident(const GemmProblem& problem, const Tile& tile, std::int64_t sp
 
 // Clusters of `splits` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
 std::int64_t clusters_held(std::int64_t splits, std::int64_t residents);
-// Rounds of them. One or two more than there is room for start when the first have ended, while the others still run.
-std::int64_t cluster_rounds(std::int64_t tiles, std::int64_t splits, std::int64_t residents);
+// What a product's clusters find there: their rounds, and how many CTAs a multiprocessor has at once, of 128 columns one, of fewer
+// two. apart: each CTA finds a multiprocessor of its own, and gets it (Grid::apart).
+struct Occupancy {
+  std::int64_t rounds = 1, ctas = 1;
+  bool apart = false;
+};
+Occupancy occupancy(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
 
 // The smallest number of splits that gives them as many blocks as `splits` of them would have.
 std::int64_t effective(std::int64_t blocks, std::int64_t splits);

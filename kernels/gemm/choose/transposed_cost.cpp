@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
@@ -86,13 +87,12 @@ bool is(const GemmProblem& p) {
 double cluster_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits) {
   const bool swapped = t.form == Form::swapped;
   const double rows = rows_of(swapped ? p.n : p.m, t.bm, kCluster) + rows_of(swapped ? p.m : p.n, t.bn, kCluster);
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
-  const std::int64_t residents = t.bn < 128 ? 2 : 1;
-  const auto rounds = static_cast<double>(cluster_rounds(tiles, splits, residents));
-  const bool two = residents == 2 && tiles > clusters_held(splits, 1);
-  const double run = rounds * static_cast<double>(ceil_div(blocks_of(p), splits)) * rows * (two ? kTwice : 1.0);
+  const Occupancy there = occupancy(p, t, splits);
+  const auto rounds = static_cast<double>(there.rounds);
+  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
+  const double run = rounds * blocks * rows * (there.ctas > 1 ? kTwice : 1.0);
   const double traffic = traffic_of(p, t, splits) / kClusterTraffic;
-  const auto width = static_cast<std::size_t>(t.bn == 16 ? 0 : t.bn == 32 ? 1 : t.bn == 64 ? 2 : 3);
+  const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(t.bn / 16)));
   return kDoubt * (kClusterStart + h200::together(h200::together(run, traffic), memory_microseconds(p, kCluster)) +
                    rounds * kClusterEnds[width] + kClusterPart * static_cast<double>(splits - 1));
 }

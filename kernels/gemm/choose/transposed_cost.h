@@ -11,7 +11,7 @@ bool is(const GemmProblem& problem);
 
 // Of hgemm_cluster.sass.
 double cluster_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
-// Of hgemm.sass: what tile_microseconds() is told.
+// Of hgemm.sass.
 double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
 
 }  // namespace nervanagpu::hgemm::transposed

@@ -217,7 +217,7 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
   if (in_cluster(t.form)) {
     const auto ctas = static_cast<std::uint32_t>(splits);
     Grid out = {ctas, columns, rows, ctas};
-    out.apart = std::int64_t{columns} * rows <= clusters_held(splits, 1);
+    out.apart = occupancy(p, t, splits).apart;
     return out;
   }
   return tiles_grid(p, t, splits, multiprocessors);
