@@ -54,7 +54,7 @@ void overlap_launches(bool on) noexcept {
 CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins,
                        sass::Arch arch, bool sync_launches, int ordinal)
     : driver_(driver),
-      registry_(cubins, arch),
+      registry_(registry_of(cubins, arch)),
       sync_launches_(sync_launches),
       id_(id),
       retired_(std::make_shared<RetiredModules>(static_cast<PoolBacking&>(*this),
@@ -91,13 +91,13 @@ void CudaDevice::load_modules() {
   check(driver_.capture_mode(&mode), "cuThreadExchangeStreamCaptureMode");
   std::vector<cuda::Module> modules;
   Unpacker unpack;
-  for (const EmbeddedCubin& cubin : registry_.cubins()) {
+  for (const EmbeddedCubin& cubin : registry_->cubins()) {
     cuda::Module module = nullptr;
     check(driver_.module_load(&module, unpack(cubin).data()),
           (std::string("cuModuleLoadData of ") + cubin.name).c_str());
     modules.push_back(module);
   }
-  for (const Kernel& k : registry_.kernels()) {
+  for (const Kernel& k : registry_->kernels()) {
     cuda::Function function = nullptr;
     check(driver_.module_function(&function, modules[k.cubin], k.name().c_str()),
           ("cuModuleGetFunction of " + k.name()).c_str());

@@ -27,7 +27,7 @@ class CudaDevice final : public Device, private PoolBacking {
   ~CudaDevice() override;
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  [[nodiscard]] const Registry& registry() const override { return registry_; }
+  [[nodiscard]] const Registry& registry() const override { return *registry_; }
   using Device::allocate;
   std::uint64_t allocate(std::size_t bytes, StreamId stream) override;
   void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
@@ -118,7 +118,7 @@ class CudaDevice final : public Device, private PoolBacking {
   void check(cuda::Status status, const char* call);
 
   const cuda::Driver& driver_;
-  Registry registry_;
+  std::shared_ptr<const Registry> registry_;
   DeviceInfo info_;
   bool sync_launches_;
   cuda::DeviceId id_;

@@ -80,9 +80,9 @@ void write(std::byte* p, std::uint32_t value, unsigned width, std::size_t count)
 
 EmulatorDevice::EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked,
                                std::size_t memory_bytes, int ordinal)
-    : registry_(cubins, arch),
+    : registry_(registry_of(cubins, arch)),
       memory_(memory_bytes, static_cast<unsigned>(ordinal)),
-      kernels_(registry_.kernels().size()),
+      kernels_(registry_->kernels().size()),
       next_id_((static_cast<std::uint64_t>(ordinal) << 48) + kPerThread + 1) {
   info_.ordinal = ordinal;
   info_.kind = DeviceKind::emulator;
@@ -177,7 +177,7 @@ const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
   const std::lock_guard lock(mutex_);
   auto& slot = kernels_[kernel.index];
   if (slot == nullptr) {
-    auto result = sass::emulate::load(registry_.arch(), *kernel.image);
+    auto result = sass::emulate::load(registry_->arch(), *kernel.image);
     if (!result.ok()) throw Error("kernel " + kernel.name() + ": " + result.error().text());
     slot = std::move(*result);
   }

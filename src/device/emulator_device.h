@@ -23,7 +23,7 @@ class EmulatorDevice final : public Device {
   void set_order(std::uint32_t seed) { order_ = seed; }
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  [[nodiscard]] const Registry& registry() const override { return registry_; }
+  [[nodiscard]] const Registry& registry() const override { return *registry_; }
   using Device::allocate;
   std::uint64_t allocate(std::size_t bytes, StreamId stream) override;  // not cached: bounds are exact
   void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
@@ -107,7 +107,7 @@ class EmulatorDevice final : public Device {
   const sass::emulate::Kernel& loaded(const Kernel& kernel);
   Mark mark_of(EventId event, const char* what) const;
 
-  Registry registry_;
+  std::shared_ptr<const Registry> registry_;
   DeviceInfo info_;
   sass::emulate::Memory memory_;
   std::uint32_t order_ = 0;

@@ -4,6 +4,9 @@
 #include <atomic>
 #include <exception>
 #include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -115,6 +118,17 @@ std::span<const Kernel* const> Registry::of_op(std::string_view op) const {
   const auto it = by_op_.find(op);
   if (it == by_op_.end()) return {};
   return it->second;
+}
+
+std::shared_ptr<const Registry> registry_of(std::span<const EmbeddedCubin> cubins, sass::Arch arch) {
+  const std::span<const EmbeddedCubin> own = embedded_cubins();
+  if (cubins.data() != own.data() || cubins.size() != own.size()) return std::make_shared<Registry>(cubins, arch);
+  static std::mutex& mutex = *new std::mutex;  // neither is destroyed
+  static auto& read = *new std::map<sass::Arch, std::shared_ptr<const Registry>>;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const Registry>& slot = read[arch];
+  if (slot == nullptr) slot = std::make_shared<Registry>(cubins, arch);
+  return slot;
 }
 
 std::vector<sass::Arch> archs_of(std::span<const EmbeddedCubin> cubins) {

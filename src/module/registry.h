@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ class Registry {
   std::map<std::string, const Kernel*, std::less<>> by_name_;
   std::map<std::string, std::vector<const Kernel*>, std::less<>> by_op_;
 };
+
+// The kernels of `arch`. Those of the library are read once in a process and stay: all devices of a kind share them.
+std::shared_ptr<const Registry> registry_of(std::span<const EmbeddedCubin> cubins, sass::Arch arch);
 
 // Architectures of the cubins, each once, in order.
 std::vector<sass::Arch> archs_of(std::span<const EmbeddedCubin> cubins);

@@ -25,6 +25,17 @@ TEST(Registry, FindsEveryEmbeddedKernelByName) {
   EXPECT_TRUE(r.of_op("no such op").empty());
 }
 
+TEST(Registry, DevicesOfAKindShareOne) {
+  const auto first = registry_of(embedded_cubins(), sass::Arch::sm_52);
+  EXPECT_EQ(registry_of(embedded_cubins(), sass::Arch::sm_52), first);
+  EXPECT_EQ(first->arch(), sass::Arch::sm_52);
+  EXPECT_NE(registry_of(embedded_cubins(), sass::Arch::sm_80), first);
+  // Cubins that are not the library's may be others the next time.
+  const auto none = embedded_cubins().first(0);
+  EXPECT_NE(registry_of(none, sass::Arch::sm_52), first);
+  EXPECT_NE(registry_of(none, sass::Arch::sm_52), registry_of(none, sass::Arch::sm_52));
+}
+
 TEST(Registry, AnotherArchitectureHasNone) {
   const Registry r(embedded_cubins(), sass::Arch::sm_70);
   EXPECT_TRUE(r.kernels().empty());
