@@ -35,24 +35,28 @@ float chain(const Terms& t, std::int64_t from, std::int64_t to, std::int64_t chu
 
 class TensorChain {
  public:
-  explicit TensorChain(tensor::Type type)
-      : type_(type), a_(std::make_unique<tensor::PanelA>()), b_(std::make_unique<tensor::PanelB>()) {}
+  explicit TensorChain(tensor::Type type) : type_(type) {}
 
   // `first`, and blocks of `step` products; what is missing in the last one are zeros.
   float run(const std::vector<float>& a, const std::vector<float>& b, std::size_t from, std::size_t to,
             std::size_t step, float first = 0) {
+    // Of which one row and one column are used.
+    static thread_local const auto a_panel = std::make_unique<tensor::PanelA>();
+    static thread_local const auto b_panel = std::make_unique<tensor::PanelB>();
+    tensor::PanelA& left = *a_panel;
+    tensor::PanelB& right = *b_panel;
     auto c = std::bit_cast<std::uint32_t>(first);
     for (std::size_t begin = from; begin < to; begin += step) {
-      a_->range[0] = b_->range[0] = {};
+      left.range[0] = right.range[0] = {};
       for (std::size_t k = 0; k < step; ++k) {
         const std::size_t l = begin + k;
         const tensor::Number x = number(l < to && l < a.size() ? a[l] : 0.0F);
         const tensor::Number y = number(l < to && l < b.size() ? b[l] : 0.0F);
-        a_->value[0][k] = x.value, a_->exponent[0][k] = x.exponent;
-        b_->value[k][0] = y.value, b_->exponent[k][0] = y.exponent;
-        a_->range[0].add(x), b_->range[0].add(y);
+        left.value[0][k] = x.value, left.exponent[0][k] = x.exponent;
+        right.value[k][0] = y.value, right.exponent[k][0] = y.exponent;
+        left.range[0].add(x), right.range[0].add(y);
       }
-      c = tensor::dot(*a_, *b_, 0, 0, static_cast<unsigned>(step), c, {});
+      c = tensor::dot(left, right, 0, 0, static_cast<unsigned>(step), c, {});
     }
     return std::bit_cast<float>(c);
   }
@@ -64,8 +68,6 @@ class TensorChain {
     return {v, static_cast<std::int16_t>(std::max(std::ilogb(v), least))};
   }
   tensor::Type type_;
-  std::unique_ptr<tensor::PanelA> a_;
-  std::unique_ptr<tensor::PanelB> b_;
 };
 
 // Three bfloat16 numbers whose sum is the float: the nearest one, the one nearest to what is left, and so on.

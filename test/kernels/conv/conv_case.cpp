@@ -41,7 +41,7 @@ int pick(std::mt19937& random, int low, int high) {
 // Pixels of `row` elements, `pitch` elements from one to the next.
 struct Rows {
   std::size_t row = 1, pitch = 1;
-  [[nodiscard]] std::size_t place(std::size_t i) const { return i / row * pitch + i % row; }
+  [[nodiscard]] std::size_t place(std::size_t i) const { return row == pitch ? i : i / row * pitch + i % row; }
 };
 
 // Bytes of device memory between guard zones, all poison; so is what lies between pixels.
@@ -66,16 +66,17 @@ class Guarded {
   Bits get(Dtype type) {
     const std::vector<std::uint8_t> now = tensor_.to_host<std::uint8_t>();
     Bits bits(size_ / size_of(type));
-    std::vector<bool> own(now.size());
+    std::vector<std::uint8_t> others = now;  // what remains when the result is taken out
     for (std::size_t i = 0; i < bits.size(); ++i) {
-      std::memcpy(&bits[i], now.data() + at(i, type), size_of(type));
-      for (std::size_t byte = 0; byte < size_of(type); ++byte) own[at(i, type) + byte] = true;
+      const std::size_t from = at(i, type);
+      std::memcpy(&bits[i], now.data() + from, size_of(type));
+      std::memset(others.data() + from, kPoison, size_of(type));
     }
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      if (now[i] != kPoison && !own[i]) {
-        throw std::runtime_error("byte " + std::to_string(i) + " of a guard zone was written (the result is " +
-                                 std::to_string(from_) + " to " + std::to_string(from_ + size_) + ")");
-      }
+    const auto written = std::ranges::find_if(others, [](std::uint8_t b) { return b != kPoison; });
+    if (written != others.end()) {
+      throw std::runtime_error("byte " + std::to_string(written - others.begin()) +
+                               " of a guard zone was written (the result is " + std::to_string(from_) + " to " +
+                               std::to_string(from_ + size_) + ")");
     }
     return bits;
   }

@@ -13,6 +13,36 @@ using conv_detail::Launch;
 using conv_detail::Mapping;
 using conv_detail::Order;
 
+// How far apart in a tensor neighbours along each axis are.
+struct Steps {
+  std::int64_t outer, channel, z, y, x;
+
+  [[nodiscard]] std::int64_t to(std::int64_t o, std::int64_t c, std::int64_t at_z, std::int64_t at_y,
+                                std::int64_t at_x) const {
+    return o * outer + c * channel + at_z * z + at_y * y + at_x * x;
+  }
+};
+
+Steps steps_of(Layout layout, std::int64_t outer, std::int64_t channels, const std::array<std::int64_t, 3>& spatial) {
+  const auto step = [&](const At& at) { return offset_of(layout, at, outer, channels, spatial); };
+  return {step({1, 0, 0, 0, 0}), step({0, 1, 0, 0, 0}), step({0, 0, 1, 0, 0}), step({0, 0, 0, 1, 0}),
+          step({0, 0, 0, 0, 1})};
+}
+
+// sum += the products of `count` elements, which lie `xs` and `ws` apart.
+template <class T>
+void add_dot(T& sum, const T* x, std::int64_t xs, const T* w, std::int64_t ws, std::int64_t count) {
+  T total = sum;
+  for (std::int64_t c = 0; c < count; ++c) total += x[c * xs] * w[c * ws];
+  sum = total;
+}
+
+// to += factor * from, element by element.
+template <class T>
+void add_scaled(T* to, std::int64_t ts, T factor, const T* from, std::int64_t fs, std::int64_t count) {
+  for (std::int64_t c = 0; c < count; ++c) to[c * ts] += factor * from[c * fs];
+}
+
 template <class T>
 std::vector<T> loops(ConvPass pass, const ConvProblem& p, const std::vector<T>& in1, const std::vector<T>& in2) {
   const auto out = p.out();
@@ -20,12 +50,23 @@ std::vector<T> loops(ConvPass pass, const ConvProblem& p, const std::vector<T>& 
   const std::int64_t kg = p.k / p.groups;
   const conv_detail::Roles roles = conv_detail::roles_of(pass);
   std::vector<T> result(static_cast<std::size_t>(conv_detail::elements_of(p, roles.out)));
+  const Steps xs = steps_of(p.layout, p.n, p.c, p.in);
+  const Steps ws = steps_of(p.layout, p.k, cg, p.filter);
+  const Steps ys = steps_of(p.layout, p.n, p.k, out);
+  // Of the channels that a filter's tap meets.
+  const auto add = [&](std::int64_t x, std::int64_t w, std::size_t y) {
+    switch (pass) {
+      case ConvPass::fprop: add_dot(result[y], in1.data() + x, xs.channel, in2.data() + w, ws.channel, cg); break;
+      case ConvPass::bprop: add_scaled(result.data() + x, xs.channel, in1[y], in2.data() + w, ws.channel, cg); break;
+      case ConvPass::update: add_scaled(result.data() + w, ws.channel, in1[y], in2.data() + x, xs.channel, cg); break;
+    }
+  };
   for (std::int64_t n = 0; n < p.n; ++n) {
     for (std::int64_t k = 0; k < p.k; ++k) {
       for (std::int64_t m = 0; m < out[0]; ++m) {
         for (std::int64_t r = 0; r < out[1]; ++r) {
           for (std::int64_t q = 0; q < out[2]; ++q) {
-            const std::int64_t y = offset_of(p.layout, {n, k, m, r, q}, p.n, p.k, out);
+            const auto y = static_cast<std::size_t>(ys.to(n, k, m, r, q));
             for (std::int64_t fz = 0; fz < p.filter[0]; ++fz) {
               const std::int64_t z = m * p.stride[0] - p.pad[0] + fz * p.dilation[0];
               if (z < 0 || z >= p.in[0]) continue;
@@ -35,18 +76,7 @@ std::vector<T> loops(ConvPass pass, const ConvProblem& p, const std::vector<T>& 
                 for (std::int64_t fx = 0; fx < p.filter[2]; ++fx) {
                   const std::int64_t w = q * p.stride[2] - p.pad[2] + fx * p.dilation[2];
                   if (w < 0 || w >= p.in[2]) continue;
-                  for (std::int64_t c = 0; c < cg; ++c) {
-                    const auto xi =
-                        static_cast<std::size_t>(offset_of(p.layout, {n, k / kg * cg + c, z, h, w}, p.n, p.c, p.in));
-                    const auto wi =
-                        static_cast<std::size_t>(offset_of(p.layout, {k, c, fz, fy, fx}, p.k, cg, p.filter));
-                    const auto yi = static_cast<std::size_t>(y);
-                    switch (pass) {
-                      case ConvPass::fprop: result[yi] += in1[xi] * in2[wi]; break;
-                      case ConvPass::bprop: result[xi] += in1[yi] * in2[wi]; break;
-                      case ConvPass::update: result[wi] += in1[yi] * in2[xi]; break;
-                    }
-                  }
+                  add(xs.to(n, k / kg * cg, z, h, w), ws.to(k, 0, fz, fy, fx), y);
                 }
               }
             }

@@ -133,6 +133,7 @@ TEST_P(PixelCellsTest, TheModelTakesThem) {
     ConvCase c;
     c.pass = ConvPass::bprop, c.p = layer, c.size = 1;
     EXPECT_EQ(launched(c), there() ? kBoth : kNone);
+    if (!there()) continue;  // conv.sass, which conv_test.cpp judges
     ASSERT_EQ(test::judge(device_, random_, c), "");
   }
   if (checked() || !there()) return;
@@ -186,7 +187,8 @@ TEST_P(PixelCellsTest, TheSameBitsAgain) {
 
 TEST_P(PixelCellsTest, BitsOfRelu) {
   if (checked()) GTEST_SKIP();
-  const ConvProblem p = video();
+  ConvProblem p = video();
+  if (!there()) p.n = 1, p.in = {3, 6, 7};  // by multiply-adds, whatever its size
   const Shape shape = {p.n, p.in[0], p.in[1], p.in[2], p.c};
   const Tensor dy = Tensor::ones({p.n, p.in[0], p.in[1], p.in[2], p.k}, Dtype::float16);
   const Tensor w = Tensor::ones({p.k, 5, 5, 5, p.c}, Dtype::float16);
