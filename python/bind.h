@@ -125,7 +125,7 @@ int device_among(PyObject* const* args, Py_ssize_t count);
 
 // What the products of matrices have in common; `bias` must outlive it.
 GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
-                         std::int64_t splits, bool tensor_cores);
+                         const Rounding& rounding, std::int64_t splits, bool tensor_cores);
 // "strict" or "tensor"; None: what holds in this thread.
 Precision precision_from(const std::optional<std::string>& name);
 // And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` and `mask` must outlive the options.

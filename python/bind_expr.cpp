@@ -217,16 +217,12 @@ void check_result(const py::object& tensor) {
 }
 
 Expr rounded_into(const Tensor& out, const Expr& value) {
-  if (out.rounding() == 0) return value;
-  const int most = out.dtype() == Dtype::float16    ? 10
-                   : out.dtype() == Dtype::bfloat16 ? 7
-                   : out.dtype() == Dtype::float32  ? 15
-                                                    : 0;
-  if (most == 0 || value.shape() != out.shape()) return value;
+  const bool rounds = out.dtype() == Dtype::float16 || out.dtype() == Dtype::bfloat16 || out.dtype() == Dtype::float32;
+  if (out.rounding() == 0 || !rounds || value.shape() != out.shape()) return value;
   const py::object place =
       in_python([&] { return py::module_::import("nervanagpu.random").attr("_take")(out.size()); });
   const auto [seed, offset] = place.cast<std::pair<std::uint64_t, std::uint64_t>>();
-  return round(value, out.dtype(), {true, seed, offset, std::min(out.rounding(), most)});
+  return round(value, out.dtype(), {true, seed, offset, std::min(out.rounding(), most_bits(out.dtype()))});
 }
 
 Expr expr_from(const py::handle& h) {
@@ -322,9 +318,10 @@ void bind_expr(py::module_& m) {
   // Where nobody else will see it: x itself, if that is what it is.
   m.def("as_dtype",
         [](const py::object& x, const py::object& dtype) { return lazy(as_dtype(expr_from(x), dtype_from(dtype))); });
-  m.def("round", [](const py::object& x, const py::object& dtype, std::uint64_t seed, std::uint64_t offset, int bits) {
-    return lazy(round(expr_from(x), dtype_from(dtype), {true, seed, offset, bits}));
+  m.def("round", [](const py::object& x, const py::object& dtype, const Rounding& rounding) {
+    return lazy(round(expr_from(x), dtype_from(dtype), rounding));
   });
+  m.def("most_bits", [](const py::object& dtype) { return most_bits(dtype_from(dtype)); });
   // axes: None for all of them.
   m.def("reduce", [](const std::string& name, const py::object& x, const std::optional<std::vector<int>>& axes,
                      bool keepdims, int ddof) {

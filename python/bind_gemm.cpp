@@ -20,13 +20,14 @@ GemmActivation activation_from(const char* op, const std::string& name) {
 }
 
 GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
-                         std::int64_t splits, bool tensor_cores) {
+                         const Rounding& rounding, std::int64_t splits, bool tensor_cores) {
   GemmOptions options;
   options.alpha = alpha;
   options.beta = beta;
   options.bias = bias ? &*bias : nullptr;
   options.relu = relu;
   options.relu_first = relu_first;
+  options.rounding = rounding;
   options.splits = splits;
   options.tensor_cores = tensor_cores;
   return options;
@@ -104,8 +105,7 @@ void bind_gemm(py::module_& m) {
          const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores,
          const std::string& activation, const std::pair<float, float>& clip, const std::optional<Tensor>& scale,
          const std::optional<Tensor>& mask, const Sums& sums) {
-        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
-        options.rounding = rounding;
+        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, rounding, splits, tensor_cores);
         options.stream = stream_from(stream);
         options.tile = tile;
         finish_by(options, activation, clip, scale, mask);
@@ -127,8 +127,7 @@ void bind_gemm(py::module_& m) {
          bool relu, bool relu_first, const Rounding& rounding, const py::object& stream, const std::string& tile,
          std::int64_t splits, bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
          const std::optional<Tensor>& mask, const Sums& sums) {
-        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
-        options.rounding = rounding;
+        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, rounding, splits, tensor_cores);
         options.stream = stream_from(stream);
         options.tile = tile;
         finish_by(options, activation, clip, {}, mask);
@@ -145,8 +144,7 @@ void bind_gemm(py::module_& m) {
       [](const std::vector<std::tuple<Tensor, Tensor, Tensor>>& products, float alpha, float beta,
          const std::optional<Tensor>& bias, bool relu, bool relu_first, const Rounding& rounding,
          const py::object& stream, std::int64_t splits, bool tensor_cores) {
-        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
-        options.rounding = rounding;
+        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, rounding, splits, tensor_cores);
         options.stream = stream_from(stream);
         std::vector<GroupedProduct> all;
         for (const auto& [a, b, c] : products) {

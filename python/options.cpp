@@ -23,10 +23,6 @@ bool is_stochastic(const std::string& mode) {
 
 }  // namespace
 
-Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits) {
-  return {is_stochastic(mode), seed, offset, bits};
-}
-
 bool load_keyword(std::string_view name, pybind11::handle value, bool convert, Rounding& to) {
   if (name == "seed") return load_value(value, convert, to.seed);
   if (name == "offset") return load_value(value, convert, to.offset);

@@ -4,7 +4,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,9 +17,6 @@ struct Epilogue {
   float beta = 0.0F;  // 0: out is not read
   Rounding rounding;
 };
-
-// "nearest" or "stochastic" with its seed, counter offset and mantissa bits (0: all of the dtype's).
-Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits);
 
 // One keyword; false: there is none of this name, or it takes no such value.
 bool load_keyword(std::string_view name, pybind11::handle value, bool convert, Rounding& to);

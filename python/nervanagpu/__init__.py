@@ -63,7 +63,6 @@ from nervanagpu._core import (
     Event,
     Expression,
     Finding,
-    GemmPlan,
     GPUTensor,
     Graph,
     Hazard,
@@ -106,6 +105,7 @@ from nervanagpu.cupy.reduction import ReductionKernel
 from nervanagpu.elementwise import evaluate, explain, launch_count
 from nervanagpu.exchange import from_cuda_array, from_dlpack
 from nervanagpu.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
+from nervanagpu.linalg.gemm_plan import GemmPlan
 from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
 from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.nan_trap import check_finite

@@ -422,7 +422,6 @@ from nervanagpu._core import Error as Error
 from nervanagpu._core import Event as Event
 from nervanagpu._core import Expression as Expression
 from nervanagpu._core import Finding as Finding
-from nervanagpu._core import GemmPlan as GemmPlan
 from nervanagpu._core import GPUTensor as GPUTensor
 from nervanagpu._core import Graph as Graph
 from nervanagpu._core import Hazard as Hazard
@@ -473,6 +472,7 @@ from nervanagpu.index_tricks import mgrid as mgrid
 from nervanagpu.index_tricks import ogrid as ogrid
 from nervanagpu.index_tricks import r_ as r_
 from nervanagpu.index_tricks import s_ as s_
+from nervanagpu.linalg.gemm_plan import GemmPlan as GemmPlan
 from nervanagpu.memory import memory_report as memory_report
 from nervanagpu.memory import set_kernel_cache as set_kernel_cache
 from nervanagpu.memory import track_memory as track_memory

@@ -403,7 +403,8 @@ def number(x: GPUTensor) -> GPUTensor: ...
 def cast(x: _Operand, dtype: npt.DTypeLike) -> GPUTensor: ...
 def as_dtype(x: _Operand, dtype: npt.DTypeLike) -> GPUTensor: ...
 def reduce(name: str, x: _Operand, axes: Sequence[int] | None, keepdims: bool, ddof: int) -> GPUTensor: ...
-def round(x: _Operand, dtype: npt.DTypeLike, seed: int, offset: int, bits: int) -> GPUTensor: ...
+def round(x: _Operand, dtype: npt.DTypeLike, rounding: Rounding) -> GPUTensor: ...
+def most_bits(dtype: npt.DTypeLike) -> int: ...
 def gather(source: GPUTensor, offset: _Operand) -> GPUTensor: ...
 def scatter(to: GPUTensor, offset: _Operand, value: _Operand, how: str) -> None: ...
 def cumsum(x: _Operand, axis: int) -> GPUTensor: ...
@@ -529,28 +530,21 @@ class GemmPlan:
         a: GPUTensor,
         b: GPUTensor,
         out: GPUTensor,
-        alpha: float = 1.0,
-        beta: float = 0.0,
-        bias: GPUTensor | None = None,
-        relu: bool = False,
-        *,
-        relu_first: bool = False,
-        rounding: str = "nearest",
-        seed: int = 0,
-        offset: int = 0,
-        bits: int = 0,
-        splits: int = 0,
-        tensor_cores: bool = True,
-        tile: str = "",
-        activation: str = "none",
-        clip: tuple[float, float] = (0.0, 0.0),
-        scale: GPUTensor | None = None,
-        mask: GPUTensor | None = None,
-        row_sum: GPUTensor | None = None,
-        column_sum: GPUTensor | None = None,
-        row_max_abs: GPUTensor | None = None,
-        column_max_abs: GPUTensor | None = None,
-        precision: str | None = None,
+        alpha: float,
+        beta: float,
+        bias: GPUTensor | None,
+        relu: bool,
+        relu_first: bool,
+        rounding: Rounding,
+        tile: str,
+        splits: int,
+        tensor_cores: bool,
+        activation: str,
+        clip: tuple[float, float],
+        scale: GPUTensor | None,
+        mask: GPUTensor | None,
+        sums: Sequence[GPUTensor | None],
+        precision: str | None,
     ) -> None: ...
     @property
     def workspace(self) -> int: ...

@@ -47,8 +47,8 @@ def stochastic_round(
     TypeError for other dtypes, ValueError for bits.
     """
     check_tensors("stochastic_round", x=x)
-    place = _take(x.size) if seed is None else (seed, offset)
-    return _core.round(x, dtype, *place, bits)
+    seed, offset = _take(x.size) if seed is None else (seed, offset)
+    return _core.round(x, dtype, {"rounding": "stochastic", "seed": seed, "offset": offset, "bits": bits})
 
 
 def rand(*shape: int) -> GPUTensor:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from nervanagpu import _core
 from nervanagpu._core import Event, GPUTensor, Stream
 from nervanagpu.arguments import integer
+from nervanagpu.options import Rounding
 
-# Mantissa bits that stochastic rounding can keep.
-_MOST_BITS = {"float16": 10, "bfloat16": 7, "float32": 15, "float64": 15}
+_FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 class FactoryBase:
@@ -21,12 +21,11 @@ class FactoryBase:
         self.stream: Stream | None = None
         self._random_offset = 0
 
-    def _rounding(self, out: GPUTensor) -> dict[str, Any]:
+    def _rounding(self, out: GPUTensor) -> Rounding:
         """How a result is rounded into `out`: keyword arguments of the operations; takes the random numbers for it."""
-        most = _MOST_BITS.get(str(out.dtype))
-        if not out.rounding or most is None:
+        if not out.rounding or str(out.dtype) not in _FLOATS:
             return {}
-        bits = min(out.rounding, most)
+        bits = min(out.rounding, _core.most_bits(out.dtype))
         offset = self._random_offset
         self._random_offset += (out.size + 3) // 4
         return {"rounding": "stochastic", "seed": self.seed, "offset": offset, "bits": bits}

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import jax
 
+from nervanagpu import _core
 from nervanagpu.arguments import dtype_name, either, integer
 from nervanagpu.jax import checks
 from nervanagpu.jax.calls import batched_by, call_as, differentiable
 
 Array: TypeAlias = jax.Array
-BITS = {"float16": 10, "bfloat16": 7, "float32": 15}  # of the mantissa, at most
 
 
 class Round(NamedTuple):
@@ -55,9 +55,9 @@ def stochastic_round(x: Array, dtype: Any, seed: int, offset: int = 0, bits: int
     """
     checks.operands("stochastic_round", x=x)
     name = dtype_name("stochastic_round", dtype)
-    if name not in BITS:
+    if name not in checks.FLOATS:
         raise TypeError(f"stochastic_round: dtype is {name}; needs {either(checks.FLOATS)}")
     limit = (1 << 64) - 1
     seed = _signed(integer("stochastic_round", "seed", seed, 0, limit))
     offset = _signed(integer("stochastic_round", "offset", offset, 0, limit))
-    return _rounded(Round(name, seed, offset, integer("stochastic_round", "bits", bits, 0, BITS[name])), x)
+    return _rounded(Round(name, seed, offset, integer("stochastic_round", "bits", bits, 0, _core.most_bits(name))), x)

@@ -29,7 +29,7 @@ def _at(precision: str | None) -> AbstractContextManager[object]:
     return nullcontext() if precision is None else asked_for(precision)
 
 
-def _check_factors(name: str, dtype: Any, **factors: float) -> None:
+def check_factors(name: str, dtype: Any, **factors: float) -> None:
     """alpha and beta of 64-bit operands are what the kernels make of them: float32 numbers."""
     if str(dtype) not in ("float64", "int64"):
         return
@@ -291,7 +291,7 @@ def dot(
             needs = "needs bytes with a float32 or int8 result"
             raise ValueError(f"dot: scale is given but {a.dtype} operands have the result {out.dtype}; {needs}")
         alpha, scale = number("dot", "alpha", alpha) * number("dot", "scale", scale), None
-    _check_factors("dot", a.dtype, alpha=alpha, beta=beta)
+    check_factors("dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
@@ -365,7 +365,7 @@ def batched_dot(
     if mask is not None and not isinstance(mask, GPUTensor):
         raise TypeError(f"batched_dot: mask is {type(mask).__name__}; needs GPUTensor (nervanagpu.array makes one)")
     check_clip("dot", activation, clip)
-    _check_factors("batched_dot", a.dtype, alpha=alpha, beta=beta)
+    check_factors("batched_dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), mask, sums)
@@ -470,7 +470,7 @@ def grouped_dot(
         else:
             out = creation.empty((a.shape[0], b.shape[1]), _sums_of(a.dtype))
         triples.append((a, b, out))
-        _check_factors("grouped_dot", a.dtype, alpha=alpha, beta=beta)
+        check_factors("grouped_dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, stream, splits, tensor_cores)
     with _at(precision):
         _core.grouped_dot(triples, alpha, beta, bias, *rest)

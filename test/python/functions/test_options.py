@@ -21,7 +21,7 @@ FINISHED += [f"deconv{n}d" for n in (1, 2, 3)] + ["pool", "pool_bprop", "ConvPla
 
 def functions() -> dict[str, tuple[Callable[..., Any], type[Rounding]]]:
     out = {f"nn.{name}": (getattr(ng.nn, name), Rounding) for name in ROUNDED}
-    out |= {name: (getattr(ng, name), Rounding) for name in ("dot", "batched_dot", "grouped_dot")}
+    out |= {name: (getattr(ng, name), Rounding) for name in ("dot", "batched_dot", "grouped_dot", "GemmPlan")}
     return out | {name: (getattr(ng, name), Epilogue) for name in FINISHED}
 
 
@@ -56,6 +56,14 @@ REFUSED: list[tuple[type[Exception], str, Callable[[], object]]] = [
     (TypeError, "dot() got an unexpected keyword argument 'sed'", lambda: ng.dot(GM, GM, sed=1)),
     (TypeError, "batched_dot() got an unexpected keyword", lambda: ng.batched_dot(GX[0], GX[0], GX[0], sed=1)),
     (TypeError, "grouped_dot() got an unexpected keyword argument 'sed'", lambda: ng.grouped_dot([(GM, GM)], sed=1)),
+    (
+        TypeError,
+        "GemmPlan() got an unexpected keyword argument 'sed'",
+        lambda: ng.GemmPlan(GM, GM, ng.empty((4, 4)), sed=1),
+    ),
+    (ValueError, "GemmPlan: seed is -1; needs 0 to", lambda: ng.GemmPlan(GM, GM, ng.empty((4, 4)), seed=-1)),
+    (TypeError, "GemmPlan: bits is 'x'; needs an integer", lambda: ng.GemmPlan(GM, GM, ng.empty((4, 4)), bits="x")),
+    (ValueError, "rounding is 'up'; needs", lambda: ng.GemmPlan(GM, GM, ng.empty((4, 4)), rounding="up")),
     (TypeError, "ConvPlan() got an unexpected", lambda: ng.ConvPlan("fprop", GX, GX, GX, padding=1, sed=1)),
     (TypeError, "conv2d: alpha is 'x'; needs a number", lambda: ng.conv2d(GX, GX, alpha="x")),
     (TypeError, "conv2d: bits is 1.5; needs an integer", lambda: ng.conv2d(GX, GX, bits=1.5)),
@@ -65,6 +73,8 @@ REFUSED: list[tuple[type[Exception], str, Callable[[], object]]] = [
     (ValueError, "dropout: rounding_seed is -1; needs 0 to", lambda: ng.nn.dropout(GX, 0.5, 1, rounding_seed=-1)),
     (ValueError, "dropout: seed is -1; needs 0 to", lambda: ng.nn.dropout(GX, 0.5, -1)),
     (ValueError, "dot: seed is -1; needs 0 to", lambda: ng.dot(GM, GM, seed=-1)),
+    (ValueError, "stochastic_round: seed is -1; needs 0 to", lambda: ng.stochastic_round(GM, "float16", seed=-1)),
+    (TypeError, "stochastic_round: bits is 1.5; needs an", lambda: ng.stochastic_round(GM, "float16", bits=1.5)),
 ]
 GX = ng.array(X)
 GM = ng.array(X[0, 0, :4])

@@ -36,6 +36,16 @@ def test_launches_have_the_bits_of_dot(rng, dtype, layout):
         assert np.array_equal(out.get(), ng.dot(a, b, alpha=2, bias=bias, relu=True).get())
 
 
+def test_rounded_stochastically_as_dot(rng):
+    how = {"rounding": "stochastic", "seed": 7, "offset": 3, "bits": 6}
+    a, b = (ng.array(rng.standard_normal(s).astype(np.float16)) for s in ((24, 40), (40, 16)))
+    out = ng.zeros((24, 16), np.float16)
+    plan = ng.GemmPlan(a, b, out, **how)
+    plan(a, b, out)
+    assert np.array_equal(out.get(), ng.dot(a, b, **how).get())
+    assert not np.array_equal(out.get(), ng.dot(a, b, **{**how, "seed": 8}).get())
+
+
 def test_parts_of_k_streams_and_threads(rng):
     a, b = integers(rng, (16, 2048), np.float32), integers(rng, (2048, 48), np.float32)
     plan = ng.GemmPlan(a, b, ng.empty((16, 48)), splits=4)
@@ -109,6 +119,21 @@ def test_refusals(rng):
             ValueError,
             "dot: out shares memory with a; needs memory of its own",
             lambda: ng.GemmPlan(a[:, :16], b, a[:, :4]),
+        ),
+        (
+            ValueError,
+            "gemm plan: alpha is 0.1; needs a number that float32 holds for float64 operands",
+            lambda: ng.GemmPlan(a.astype("float64"), b.astype("float64"), ng.empty((8, 4), "float64"), 0.1),
+        ),
+        (
+            ValueError,
+            "gemm plan: clip is (0, 1) but activation is None; needs 'clip'",
+            lambda: ng.GemmPlan(a, b, out, clip=(0, 1)),
+        ),
+        (
+            TypeError,
+            "gemm plan: out is list; needs GPUTensor (nervanagpu.array makes one)",
+            lambda: ng.GemmPlan(a, b, [[1.0]]),
         ),
         (ValueError, "dot: out has shape (4, 8); needs (8, 4)", lambda: ng.GemmPlan(a, b, ng.empty((4, 8)))),
     ]
