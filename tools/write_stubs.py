@@ -18,7 +18,8 @@ from nervanagpu import function_table
 
 ROOT = Path(__file__).parent.parent
 KNOWN = re.compile(
-    r"(GPUTensor|Any|None|bool|int|float|str|bytes|npt\.DTypeLike|tuple|list|Sequence|SupportsIndex|[\[\], |.])+"
+    r"(GPUTensor|Stream|Operand|Axis|Any|None|bool|int|float|str|bytes|npt\.DTypeLike|tuple|list|Sequence|SupportsIndex"
+    r"|[\[\], |.])+"
 )
 TITLES = {
     "elementwise": "Elementwise",
@@ -114,7 +115,9 @@ def stub_of_members() -> str:
         "",
         "import numpy.typing as npt",
         "",
-        "from nervanagpu._core import GPUTensor",
+        "from nervanagpu._core import GPUTensor, Stream",
+        "from nervanagpu.elementwise import Operand",
+        "from nervanagpu.reductions import Axis",
         "",
         "class Methods:",
         *sorted(member(name, row) for row in function_table.TABLE for name in row.methods),

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, function_table, manipulation, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.creation import Shape
 from nervanagpu.linalg import products
+from nervanagpu.protocols import DeviceLike
+from nervanagpu.reductions import Axis
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 __array_api_version__ = VERSIONS[-1]
@@ -35,7 +39,7 @@ e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 _REAL = float64
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUTensor:
+def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: Any = None) -> GPUTensor:
     """nervanagpu.from_dlpack."""
     from nervanagpu import exchange
 
@@ -45,80 +49,109 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUTensor
     return made.copy() if copy else made
 
 
-def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> GPUTensor:
+def asarray(
+    obj: Any, /, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None, copy: Any = None
+) -> GPUTensor:
     """nervanagpu.asarray."""
     return creation.asarray(obj, dtype, copy=copy, device=device)
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def empty(shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None) -> GPUTensor:
     """nervanagpu.empty, of float64."""
     return creation.empty(shape, _REAL if dtype is None else dtype, device=device)
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def zeros(shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None) -> GPUTensor:
     """nervanagpu.zeros, of float64."""
     return creation.zeros(shape, _REAL if dtype is None else dtype, device=device)
 
 
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def ones(shape: Shape, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None) -> GPUTensor:
     """nervanagpu.ones, of float64."""
     return creation.ones(shape, _REAL if dtype is None else dtype, device=device)
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def full(
+    shape: Shape, fill_value: complex, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None
+) -> GPUTensor:
     """nervanagpu.full, of the dtype that the value has as an array."""
     return creation.full(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype, device=device)
 
 
-def full_like(x: GPUTensor, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def full_like(
+    x: GPUTensor, /, fill_value: complex, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None
+) -> GPUTensor:
     """nervanagpu.full_like."""
     return creation.full_like(x, fill_value, dtype, device=device)
 
 
-def empty_like(x: GPUTensor, /, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def empty_like(x: GPUTensor, /, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None) -> GPUTensor:
     """nervanagpu.empty_like."""
     return creation.empty_like(x, dtype, device=device)
 
 
-def zeros_like(x: GPUTensor, /, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def zeros_like(x: GPUTensor, /, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None) -> GPUTensor:
     """nervanagpu.zeros_like."""
     return creation.zeros_like(x, dtype, device=device)
 
 
-def ones_like(x: GPUTensor, /, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def ones_like(x: GPUTensor, /, *, dtype: npt.DTypeLike | None = None, device: DeviceLike = None) -> GPUTensor:
     """nervanagpu.ones_like."""
     return creation.ones_like(x, dtype, device=device)
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> GPUTensor:
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> GPUTensor:
     """nervanagpu.eye, of float64."""
     return creation.eye(n_rows, n_cols, k, _REAL if dtype is None else dtype, device=device)
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> GPUTensor:  # fmt: skip
     """nervanagpu.arange."""
     return creation.arange(start, stop, step, dtype, device=device)
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: Any = True
+    start: float,
+    stop: float,
+    /,
+    num: int,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: DeviceLike = None,
+    endpoint: Any = True,
 ) -> GPUTensor:
     """nervanagpu.linspace."""
     made: GPUTensor = creation.linspace(start, stop, num, endpoint, dtype=dtype, device=device)
     return made
 
 
-def mean(x: GPUTensor, /, *, axis: Any = None, keepdims: Any = False) -> GPUTensor:
+def mean(x: GPUTensor, /, *, axis: Axis = None, keepdims: Any = False) -> GPUTensor:
     """nervanagpu.mean."""
     return reductions.mean(x, axis, keepdims=keepdims)
 
 
-def std(x: GPUTensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: Any = False) -> GPUTensor:
+def std(x: GPUTensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: Any = False) -> GPUTensor:
     """nervanagpu.std."""
     return reductions.std(x, axis, keepdims=keepdims, correction=correction)
 
 
-def var(x: GPUTensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: Any = False) -> GPUTensor:
+def var(x: GPUTensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: Any = False) -> GPUTensor:
     """nervanagpu.var."""
     return reductions.var(x, axis, keepdims=keepdims, correction=correction)
 
@@ -190,12 +223,12 @@ class _Info:
         """All of them."""
         return [_core.device(i) for i in range(_core.device_count())]
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+    def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, Any]:
         """Of what is made without a dtype."""
         creation.check_device("default_dtypes", device)
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+    def dtypes(self, *, device: DeviceLike = None, kind: Any = None) -> dict[str, Any]:
         """The dtypes of a kind by name."""
         creation.check_device("dtypes", device)
         known = ("bool", *dtypes.KINDS["integral"], "float32", "float64", *dtypes.KINDS["complex floating"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,10 @@ from nervanagpu import _core, dtypes, memory_order
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, host_array, integer, is_array_like, no_bool, number, shown
 from nervanagpu.function_table import public
+from nervanagpu.protocols import DeviceLike
+
+if TYPE_CHECKING:
+    from nervanagpu.elementwise import Operand
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -36,7 +40,7 @@ def named(tensor: GPUTensor, name: str | None) -> GPUTensor:
     return tensor
 
 
-def check_device(function: str, device: Any) -> int:
+def check_device(function: str, device: DeviceLike) -> int:
     """The ordinal of a device: of an ordinal, "cuda:1", or what ng.device() gives. ValueError for none there is."""
     if device is None:
         return _core.get_device()
@@ -58,7 +62,7 @@ def array(
     order: str | None = None,
     subok: bool = False,
     ndmin: int = 0,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """A copy of `ary` (any array-like), by rows; order F: by columns, A as `ary` is, K as its axes lie. It is on
     `device`; None: on that of a tensor, else on the current one.
@@ -155,7 +159,7 @@ def empty(
     name: str | None = None,
     *,
     order: str | None = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """A tensor whose elements are undefined; order="F": which lies by columns. MemoryError if the device has no room;
     ValueError: a negative length."""
@@ -188,7 +192,7 @@ def full(
     name: str | None = None,
     *,
     order: str | None = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """A tensor of `fill_value`, which 64-bit integers hold exactly; of a sequence of values what they broadcast to.
 
@@ -219,7 +223,7 @@ def zeros(
     name: str | None = None,
     *,
     order: str | None = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """A tensor of zeros."""
     return full(shape, 0.0, FLOAT32 if dtype is None else dtype, name, order=order, device=device)
@@ -232,7 +236,7 @@ def ones(
     name: str | None = None,
     *,
     order: str | None = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """A tensor of ones."""
     return full(shape, 1.0, FLOAT32 if dtype is None else dtype, name, order=order, device=device)
@@ -246,7 +250,7 @@ def pinned(shape: Shape, dtype: npt.DTypeLike = FLOAT32) -> npt.NDArray[Any]:
     return _core.pinned(shape, dtype)
 
 
-def _like(function: str, other: Any, dtype: Any, shape: Any, device: Any) -> tuple[Any, Any]:
+def _like(function: str, other: Operand, dtype: Any, shape: Any, device: DeviceLike) -> tuple[Any, Any]:
     if device is not None:
         check_device(function, device)
     if not isinstance(other, GPUTensor):
@@ -277,14 +281,14 @@ def _filled(
 
 @public()
 def empty_like(
-    other: Any,
+    other: Operand,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "C",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     name: str | None = None,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """An undefined, contiguous tensor of the shape and dtype of `other`; order K or A: that lies as `other` does."""
     lengths, of = _like("empty_like", other, dtype, shape, device)
@@ -293,14 +297,14 @@ def empty_like(
 
 @public()
 def zeros_like(
-    other: Any,
+    other: Operand,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "C",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     name: str | None = None,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """Zeros of the shape and dtype of `other`."""
     lengths, of = _like("zeros_like", other, dtype, shape, device)
@@ -309,14 +313,14 @@ def zeros_like(
 
 @public()
 def ones_like(
-    other: Any,
+    other: Operand,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "C",
     subok: bool = True,
     shape: Shape | None = None,
     *,
     name: str | None = None,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """Ones of the shape and dtype of `other`."""
     lengths, of = _like("ones_like", other, dtype, shape, device)
@@ -325,7 +329,7 @@ def ones_like(
 
 @public()
 def full_like(
-    other: Any,
+    other: Operand,
     fill_value: Any,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "C",
@@ -333,7 +337,7 @@ def full_like(
     shape: Shape | None = None,
     *,
     name: str | None = None,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """`fill_value` in the shape and dtype of `other`."""
     lengths, of = _like("full_like", other, dtype, shape, device)
@@ -349,7 +353,7 @@ def asarray(
     order: str | None = None,
     *,
     copy: bool | None = None,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """A tensor as it is, if it has that dtype, else a copy; of anything else what `array` makes of it.
 
@@ -403,7 +407,7 @@ def arange(
     step: float | None = 1,
     dtype: npt.DTypeLike | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """start, start + step, ... below stop; of one number 0 to it.
 
@@ -465,7 +469,7 @@ def linspace(
     dtype: npt.DTypeLike | None = None,
     axis: int = 0,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> Any:
     """`num` numbers from start to stop, with it or without, equally far apart; `retstep`: and how far.
 
@@ -553,7 +557,7 @@ def eye(
     dtype: npt.DTypeLike | None = FLOAT32,
     *,
     order: str | None = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> GPUTensor:
     """A matrix of ones on the diagonal k (above the main one if positive) and zeros elsewhere."""
     if order != "C" and _by_columns("eye", order):

@@ -276,7 +276,7 @@ class Generator(Counts):
         rising = a + elementwise.sqrt(u * ((b - a) * (c - a)))
         return elementwise.where(u < turn, rising, b - elementwise.sqrt((1 - u) * ((b - a) * (b - c))))
 
-    def permutation(self, x: Any, axis: int = 0) -> Any:
+    def permutation(self, x: Operand, axis: int = 0) -> Any:
         """0 .. x - 1 in any order, or a copy of x with the parts along `axis` in any order; of texts NumPy's array."""
         if is_integer(x):
             return sorting.argsort(self._uniform((integer("permutation", "x", x, 0),)))
@@ -288,7 +288,7 @@ class Generator(Counts):
             return host_sampling.taken(given, self.permutation(given.shape[at]), at)
         return indexing.take(given, sorting.argsort(self._uniform((given.shape[at],))), at)
 
-    def permuted(self, x: Any, axis: int | None = None, out: GPUTensor | None = None) -> GPUTensor:
+    def permuted(self, x: Operand, axis: int | None = None, out: GPUTensor | None = None) -> GPUTensor:
         """A copy of x, each row along `axis` in an order of its own; None: all elements."""
         given = operand_of(x)
         rows = ravel(given) if axis is None else moveaxis(given, axis_of("permuted", axis, given.ndim), -1)
@@ -299,7 +299,7 @@ class Generator(Counts):
         tensor("permuted", "out", out)[...] = made
         return out
 
-    def shuffle(self, x: Any, axis: int = 0) -> None:
+    def shuffle(self, x: Operand, axis: int = 0) -> None:
         """Puts the parts of x along `axis` in any order: of a tensor, an array of the host or a list."""
         if isinstance(x, GPUTensor):
             x[...] = self.permutation(x, axis)
@@ -307,7 +307,7 @@ class Generator(Counts):
             host_sampling.reorder(x, axis, self.permutation)
 
     def choice(
-        self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+        self, a: Operand, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
     ) -> Any:
         """Elements of a along `axis` (or of 0 .. a - 1), again and again or each once; p: how likely each one is.
 

@@ -21,7 +21,7 @@ import builtins
 import inspect
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, Protocol, SupportsComplex, SupportsFloat, TypeVar, overload
+from typing import Any, Protocol, SupportsComplex, SupportsFloat, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from nervanagpu.arguments import shown
 from nervanagpu.function_table import public
 
 F = TypeVar("F", bound=Callable[..., Any])
-Operand = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
+Operand: TypeAlias = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
 
 _apply = _core.apply
 _SAME_KIND, _KEEP = "same_kind", "K"  # the defaults, which are the same objects in every call
@@ -48,7 +48,7 @@ class Unary(Protocol):
         x: Operand,
         out: Any = None,
         *,
-        where: Any = True,
+        where: Operand = True,
         dtype: npt.DTypeLike | None = None,
         casting: str = "same_kind",
         order: str = "K",
@@ -69,7 +69,7 @@ class Binary(Protocol):
         b: Operand,
         out: Any = None,
         *,
-        where: Any = True,
+        where: Operand = True,
         dtype: npt.DTypeLike | None = None,
         casting: str = "same_kind",
         order: str = "K",
@@ -453,7 +453,7 @@ def clip(
     *,
     min: Operand | None = None,
     max: Operand | None = None,
-    where: Any = True,
+    where: Operand = True,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
     order: str = "K",

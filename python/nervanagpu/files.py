@@ -11,10 +11,11 @@ import numpy.typing as npt
 from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import host_array, integer, shown
+from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 
 
-def _host(x: Any) -> Any:
+def _host(x: Operand) -> Any:
     return dtypes.host_of(x) if isinstance(x, GPUTensor) else host_array("x", x)
 
 
@@ -23,7 +24,7 @@ def _named(function: str, error: Exception, what: str, value: Any) -> Exception:
 
 
 @public()
-def array2string(x: Any, *args: Any, **more: Any) -> str:
+def array2string(x: Operand, *args: Any, **more: Any) -> str:
     """The elements as text, with numpy.array2string's arguments."""
     try:
         return np.array2string(_host(x), *args, **more)
@@ -32,7 +33,7 @@ def array2string(x: Any, *args: Any, **more: Any) -> str:
 
 
 def _row_text(
-    function: Any, x: Any, max_line_width: int | None, precision: int | None, suppress_small: bool | None
+    function: Any, x: Operand, max_line_width: int | None, precision: int | None, suppress_small: bool | None
 ) -> str:
     try:
         return str(function(_host(x), max_line_width, precision, suppress_small))
@@ -42,7 +43,7 @@ def _row_text(
 
 @public()
 def array_str(
-    x: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+    x: Operand, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
 ) -> str:
     """The elements as str(x) has them."""
     return _row_text(np.array_str, x, max_line_width, precision, suppress_small)
@@ -50,13 +51,13 @@ def array_str(
 
 @public()
 def array_repr(
-    x: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+    x: Operand, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
 ) -> str:
     """The elements as NumPy's repr(x) has them."""
     return _row_text(np.array_repr, x, max_line_width, precision, suppress_small)
 
 
-def _number(function: str, x: Any) -> Any:
+def _number(function: str, x: Operand) -> Any:
     """A number, or that of a tensor of one element."""
     host = _host(x)
     if host.size != 1 or host.dtype.kind not in "fiub":
@@ -64,7 +65,7 @@ def _number(function: str, x: Any) -> Any:
     return host.reshape(())[()]
 
 
-def _float_text(function: Any, x: Any, args: tuple[Any, ...], more: dict[str, Any]) -> str:
+def _float_text(function: Any, x: Operand, args: tuple[Any, ...], more: dict[str, Any]) -> str:
     name = function.__name__
     try:
         return str(function(_number(name, x), *args, **more))
@@ -73,13 +74,13 @@ def _float_text(function: Any, x: Any, args: tuple[Any, ...], more: dict[str, An
 
 
 @public()
-def format_float_positional(x: Any, *args: Any, **more: Any) -> str:
+def format_float_positional(x: Operand, *args: Any, **more: Any) -> str:
     """A float as 0.001, with numpy.format_float_positional's arguments."""
     return _float_text(np.format_float_positional, x, args, more)
 
 
 @public()
-def format_float_scientific(x: Any, *args: Any, **more: Any) -> str:
+def format_float_scientific(x: Operand, *args: Any, **more: Any) -> str:
     """A float as 1.e-03, with numpy.format_float_scientific's arguments."""
     return _float_text(np.format_float_scientific, x, args, more)
 
@@ -123,7 +124,7 @@ def savez_compressed(file: Any, *args: Any, **named: Any) -> None:
     np.savez_compressed(file, *map(_host, args), **{k: _host(v) for k, v in named.items()})
 
 
-def savetxt(fname: Any, x: Any, *args: Any, **more: Any) -> None:
+def savetxt(fname: Any, x: Operand, *args: Any, **more: Any) -> None:
     """A text file, with numpy.savetxt's arguments."""
     np.savetxt(fname, _host(x), *args, **more)
 

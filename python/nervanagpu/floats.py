@@ -19,7 +19,7 @@ from nervanagpu.reductions import operand_of
 
 @public()
 @elementwise.of_two
-def float_power(a: Any, b: Any) -> GPUTensor:
+def float_power(a: Operand, b: Operand) -> GPUTensor:
     """a ** b in float64, of complex operands in complex128. TypeError for another `dtype`."""
     try:
         given = [operand_of(float(x) if isinstance(x, int | float) else x) for x in (a, b)]
@@ -29,7 +29,7 @@ def float_power(a: Any, b: Any) -> GPUTensor:
     return elementwise.power(*(_core.as_dtype(x, kind) for x in given))
 
 
-def _modf(x: Any) -> tuple[GPUTensor, GPUTensor]:
+def _modf(x: Operand) -> tuple[GPUTensor, GPUTensor]:
     given = operand_of(_floats(x)[0])
     whole = elementwise.trunc(given)
     rest = elementwise.where(elementwise.isinf(given), 0.0, given - whole)
@@ -50,7 +50,7 @@ def _bits(x: GPUTensor) -> GPUTensor:
     return x.copy().view(np.int64)
 
 
-def _frexp(x: Any) -> tuple[GPUTensor, GPUTensor]:
+def _frexp(x: Operand) -> tuple[GPUTensor, GPUTensor]:
     given = operand_of(_floats(x)[0])
     wide = _core.cast(given, np.float64)
     small = elementwise.less(elementwise.absolute(wide), 2.0**-1000)  # normal numbers, for the exponent's bits
@@ -80,7 +80,7 @@ def _two_to(exponent: GPUTensor) -> GPUTensor:
 
 @public()
 @elementwise.of_two
-def ldexp(a: Any, b: Any) -> GPUTensor:
+def ldexp(a: Any, b: Operand) -> GPUTensor:
     """a * 2 ** b, of integers b; float64 results below 2 ** -1022 may be rounded twice.
 
     A whole number of Python's beside a tensor is a float16, as NumPy has it.
@@ -101,7 +101,7 @@ def ldexp(a: Any, b: Any) -> GPUTensor:
 
 @public()
 @elementwise.of_one
-def spacing(x: Any) -> GPUTensor:
+def spacing(x: Operand) -> GPUTensor:
     """How far the next number away from 0 is, with the sign of x; NaN for the infinities."""
     given = operand_of(_floats(x)[0])
     size = elementwise.absolute(given)

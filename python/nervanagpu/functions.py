@@ -36,12 +36,12 @@ def _floats(*operands: Any) -> tuple[Any, ...]:
 
 @public()
 @elementwise.of_one
-def fabs(x: Any) -> GPUTensor:
+def fabs(x: Operand) -> GPUTensor:
     """|x| as a float."""
     return elementwise.absolute(_floats(x)[0])
 
 
-def _divmod(a: Any, b: Any) -> tuple[GPUTensor, GPUTensor]:
+def _divmod(a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
     return _core.apply("floor_divide", a, b), _core.apply("remainder", a, b)
 
 
@@ -66,14 +66,14 @@ def gelu(x: Operand, approximate: str = "none", out: GPUTensor | None = None) ->
     return _result(elementwise.multiply(x, elementwise.tanh(inner) * 0.5 + 0.5), out)
 
 
-def _lost(x: Any) -> Any:
+def _lost(x: Operand) -> Any:
     """Where x is NaN."""
     return False if isinstance(x, int) else elementwise.isnan(x)
 
 
 @public()
 @elementwise.of_two
-def fmax(a: Any, b: Any) -> GPUTensor:
+def fmax(a: Operand, b: Operand) -> GPUTensor:
     """The larger one, or the one that is a number."""
     larger = elementwise.where(_lost(a), b, elementwise.maximum(a, b))
     return elementwise.where(_lost(b), a, larger)
@@ -81,7 +81,7 @@ def fmax(a: Any, b: Any) -> GPUTensor:
 
 @public()
 @elementwise.of_two
-def fmin(a: Any, b: Any) -> GPUTensor:
+def fmin(a: Operand, b: Operand) -> GPUTensor:
     """The smaller one, or the one that is a number."""
     smaller = elementwise.where(_lost(a), b, elementwise.minimum(a, b))
     return elementwise.where(_lost(b), a, smaller)
@@ -89,21 +89,21 @@ def fmin(a: Any, b: Any) -> GPUTensor:
 
 @public("radians")
 @elementwise.of_one
-def deg2rad(x: Any) -> GPUTensor:
+def deg2rad(x: Operand) -> GPUTensor:
     """x * pi / 180."""
     return elementwise.multiply(_floats(x)[0], math.pi / 180)
 
 
 @public("degrees")
 @elementwise.of_one
-def rad2deg(x: Any) -> GPUTensor:
+def rad2deg(x: Operand) -> GPUTensor:
     """x * 180 / pi."""
     return elementwise.multiply(_floats(x)[0], 180 / math.pi)
 
 
 @public()
 @elementwise.of_two
-def logaddexp(a: Any, b: Any) -> GPUTensor:
+def logaddexp(a: Operand, b: Operand) -> GPUTensor:
     """log(e ** a + e ** b), without overflow."""
     a, b = _floats(a, b)
     larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
@@ -113,7 +113,7 @@ def logaddexp(a: Any, b: Any) -> GPUTensor:
 
 @public()
 @elementwise.of_two
-def logaddexp2(a: Any, b: Any) -> GPUTensor:
+def logaddexp2(a: Operand, b: Operand) -> GPUTensor:
     """log2(2 ** a + 2 ** b), without overflow."""
     a, b = _floats(a, b)
     larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
@@ -123,7 +123,7 @@ def logaddexp2(a: Any, b: Any) -> GPUTensor:
 
 @public()
 @elementwise.of_two
-def nextafter(a: Any, b: Any) -> GPUTensor:
+def nextafter(a: Operand, b: Operand) -> GPUTensor:
     """The next number of the dtype behind a on the way to b; integers become floats as in exp."""
     from nervanagpu.manipulation import broadcast_arrays
 
@@ -145,7 +145,7 @@ def nextafter(a: Any, b: Any) -> GPUTensor:
 
 @public()
 @elementwise.of_two
-def heaviside(a: Any, b: Any) -> GPUTensor:
+def heaviside(a: Operand, b: Operand) -> GPUTensor:
     """0 below 0, b at 0, 1 above; NaN stays."""
     a, b = _floats(a, b)
     dtype = operand_of(elementwise.add(a, b)).dtype  # never computed
@@ -191,7 +191,7 @@ def round(x: Operand, decimals: int = 0, out: GPUTensor | None = None) -> GPUTen
 
 @public("conj", method=True)
 @elementwise.of_one
-def conjugate(x: Any) -> GPUTensor:
+def conjugate(x: Operand) -> GPUTensor:
     """The complex conjugate: of real numbers a copy, of bool int8."""
     x = operand_of(x)
     if dtypes.kind_of(x.dtype) == "b":
@@ -264,7 +264,7 @@ def iscomplexobj(x: Any) -> bool:
 
 
 @public()
-def isscalar(x: Any) -> bool:
+def isscalar(x: Operand) -> bool:
     """Whether x is a number, as numpy.isscalar has it: of tensors those without axes that x[i] and sums give."""
     return (type(x) is Expression and x.ndim == 0) or bool(np.isscalar(x))
 

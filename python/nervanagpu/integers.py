@@ -17,7 +17,7 @@ from nervanagpu.reductions import operand_of
 _STEPS = 8  # of Euclid's algorithm in a kernel; 64-bit numbers take 92 at most
 
 
-def _whole(function: str, a: Any, b: Any) -> tuple[GPUTensor, GPUTensor]:
+def _whole(function: str, a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
     """Both in the dtype that they promote to. TypeError for floats and bools."""
     given = [x if type(x) is int else operand_of(x) for x in (a, b)]  # Python's integers are weak
     try:
@@ -52,7 +52,7 @@ def _common(first: GPUTensor, second: GPUTensor) -> GPUTensor:
 
 @public()
 @elementwise.of_two
-def gcd(a: Any, b: Any) -> GPUTensor:
+def gcd(a: Operand, b: Operand) -> GPUTensor:
     """The greatest common divisor, 0 or more; gcd(a, 0) is |a|."""
     first, second = _whole("gcd", a, b)
     return _core.cast(_common(_size(first), _size(second)), first.dtype)
@@ -60,7 +60,7 @@ def gcd(a: Any, b: Any) -> GPUTensor:
 
 @public()
 @elementwise.of_two
-def lcm(a: Any, b: Any) -> GPUTensor:
+def lcm(a: Operand, b: Operand) -> GPUTensor:
     """The least common multiple, 0 or more; of 0 it is 0."""
     first, second = _whole("lcm", a, b)
     x, y = _size(first), _size(second)
@@ -70,7 +70,7 @@ def lcm(a: Any, b: Any) -> GPUTensor:
 
 @public()
 @elementwise.of_one
-def bitwise_count(x: Any) -> GPUTensor:
+def bitwise_count(x: Operand) -> GPUTensor:
     """How many bits of |x| are set, as uint8."""
     given = operand_of(x)
     if dtypes.kind_of(given.dtype) not in "iub":

@@ -10,10 +10,11 @@ import numpy as np
 
 from nervanagpu import array_checks, creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import operand_of
 
 
-def ndenumerate(x: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+def ndenumerate(x: Operand) -> Iterator[tuple[tuple[int, ...], Any]]:
     """(place, number) of every element, row by row, on the host."""
     return iter(np.ndenumerate(dtypes.host_of(operand_of(x))))
 

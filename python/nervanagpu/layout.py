@@ -7,6 +7,7 @@ import pickle
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, memory_order, reductions
 from nervanagpu._core import GPUTensor
@@ -143,7 +144,7 @@ class Flat:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
         return np.asarray(self.base.get().reshape(-1), dtype)
 
     def copy(self) -> GPUTensor:
@@ -296,7 +297,7 @@ def scatter_add(self: GPUTensor, slices: Any, value: Any) -> None:
     indexing.add_at(self, slices, value)
 
 
-def reduced_view(self: GPUTensor, dtype: Any = None) -> GPUTensor:
+def reduced_view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """The same elements with as few axes as they can have without a copy."""
     if self.contiguous:
         return self.reshape(-1)

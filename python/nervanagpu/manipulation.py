@@ -20,6 +20,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, no_bool, shown, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
+from nervanagpu.protocols import DeviceLike
 from nervanagpu.reductions import operand_of, values_for
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
@@ -522,7 +523,7 @@ def trim_zeros(x: Operand, trim: str = "fb", axis: Axes | None = None) -> GPUTen
 
 
 @public()
-def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Operand = True) -> None:
     """dst[...] = src, where the mask says so."""
     tensor("copyto", "dst", dst)
     choice("copyto", "casting", casting, ufunc_keywords.CASTINGS)
@@ -542,7 +543,7 @@ def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any 
 
 
 @public()
-def astype(x: GPUTensor, dtype: npt.DTypeLike, /, *, copy: bool = True, device: Any = None) -> GPUTensor:
+def astype(x: GPUTensor, dtype: npt.DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> GPUTensor:
     """x converted to `dtype`, as x.astype()."""
     tensor("astype", "x", x)
     return x if not copy and x.dtype == _core.dtype(dtype) else x.astype(dtype)

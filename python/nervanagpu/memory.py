@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
 
 from nervanagpu import _core
 from nervanagpu.arguments import integer
+from nervanagpu.protocols import DeviceLike
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class MemoryReport:
     memory_stats() has them, of the device `device`. `kernels`: a KernelCache.
     """
 
-    def __init__(self, device: Any = None) -> None:
+    def __init__(self, device: DeviceLike = None) -> None:
         self.device = _core.get_device() if device is None else _core.ordinal_of(device)
         self.tracked = _core.records_memory()
         self.held = [h for h in (Held(*row) for row in _core.held_memory()) if h.device == self.device]
@@ -77,7 +77,7 @@ def set_kernel_cache(budget: int) -> None:
     _core.set_kernel_cache(integer("set_kernel_cache", "budget", budget, 0, 2**63 - 1))
 
 
-def memory_report(device: Any = None) -> MemoryReport:
+def memory_report(device: DeviceLike = None) -> MemoryReport:
     """What holds the memory of a device (None: the current one). Statements are recorded after track_memory(True)."""
     return MemoryReport(device)
 

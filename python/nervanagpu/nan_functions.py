@@ -26,7 +26,7 @@ def _numbers(x: GPUTensor, instead: float) -> GPUTensor:
     return elementwise.where(elementwise.isnan(x), instead, x) if _has_nan(x) else x
 
 
-def _there(function: str, x: GPUTensor, where: Any) -> Any:
+def _there(function: str, x: GPUTensor, where: Operand) -> Any:
     """Where there are numbers among the elements that count."""
     if not _has_nan(x):
         return where
@@ -42,7 +42,7 @@ def nansum(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     initial: Operand | None = None,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The sum of the elements along `axis` that are numbers."""
     return reductions.sum(_numbers(operand_of(x), 0), axis, dtype, out, keepdims, initial, where)
@@ -56,14 +56,14 @@ def nanprod(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     initial: Operand | None = None,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The product of the elements along `axis` that are numbers."""
     return reductions.prod(_numbers(operand_of(x), 1), axis, dtype, out, keepdims, initial, where)
 
 
 def _extreme(
-    name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Any
+    name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Operand
 ) -> GPUTensor:
     x = operand_of(x)
     reduce = reductions.max if name == "max" else reductions.min
@@ -81,7 +81,7 @@ def _extreme(
 @public()
 def nanmax(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False,
-    initial: Operand | None = None, where: Any = True,
+    initial: Operand | None = None, where: Operand = True,
 ) -> GPUTensor:  # fmt: skip
     """The largest number along `axis`; NaN if there is none."""
     return _extreme("max", x, axis, out, keepdims, initial, where)
@@ -90,7 +90,7 @@ def nanmax(
 @public()
 def nanmin(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False,
-    initial: Operand | None = None, where: Any = True,
+    initial: Operand | None = None, where: Operand = True,
 ) -> GPUTensor:  # fmt: skip
     """The smallest number along `axis`; NaN if there is none."""
     return _extreme("min", x, axis, out, keepdims, initial, where)
@@ -111,7 +111,7 @@ def nanmean(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     *,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The mean of the numbers along `axis`; NaN if there is none."""
     given = operand_of(x)
@@ -121,7 +121,7 @@ def nanmean(
 
 
 def _variance(
-    name: str, x: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, where: Any, mean: Any,
+    name: str, x: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, where: Operand, mean: Any,
     correction: float | None,
 ) -> GPUTensor:  # fmt: skip
     x = operand_of(x)
@@ -146,7 +146,7 @@ def nanvar(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
+    where: Operand = True,
     mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUTensor:
@@ -163,7 +163,7 @@ def nanstd(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
+    where: Operand = True,
     mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUTensor:

@@ -16,6 +16,7 @@ from nervanagpu import creation, files, linalg
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import tensor
 from nervanagpu.function_table import of_numpy
+from nervanagpu.protocols import DeviceLike
 
 # Functions that are in no table for NumPy: they have other defaults, or no tensors among their results.
 _ELSEWHERE: tuple[tuple[Any, Any, str], ...] = (
@@ -80,7 +81,7 @@ def _array_function(
 def _hostless(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` without the argument `device`, which NumPy hands on and knows only itself in."""
 
-    def make(*args: Any, device: Any = None, **more: Any) -> Any:
+    def make(*args: Any, device: DeviceLike = None, **more: Any) -> Any:
         return function(*args, **more)
 
     return make

@@ -17,7 +17,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from nervanagpu.arguments import AxisError, integers, no_bool
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 
-Axis = int | Sequence[int] | None
+Axis: TypeAlias = int | Sequence[int] | None
 
 
 def operand_of(x: Any) -> GPUTensor:
@@ -48,7 +48,7 @@ def axes_of(function: str, axis: Axis) -> list[int] | None:
     return [axis] if type(axis) is int else integers(function, "axis", no_bool(function, "axis", axis))
 
 
-def _masked(function: str, x: Any, where: Any, value: Any) -> GPUTensor:
+def _masked(function: str, x: Any, where: Operand, value: Any) -> GPUTensor:
     """x, and `value` where the mask is not set."""
     x = operand_of(x)
     mask = ufunc_keywords.mask_of(function, where)
@@ -126,7 +126,7 @@ def sum(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     initial: Operand | None = None,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The sum of the elements along `axis`."""
     if where is not True:
@@ -147,7 +147,7 @@ def prod(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     initial: Operand | None = None,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The product of the elements along `axis`."""
     if where is not True:
@@ -161,7 +161,7 @@ def prod(
 
 
 def _extreme(
-    name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Any
+    name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Operand
 ) -> GPUTensor:
     x = operand_of(x)
     if initial is not None:
@@ -222,7 +222,7 @@ def max(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     initial: Operand | None = None,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The largest element along `axis`; NaN if one is."""
     if initial is None and where is True and out is None:
@@ -238,7 +238,7 @@ def min(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     initial: Operand | None = None,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The smallest element along `axis`; NaN if one is."""
     if initial is None and where is True and out is None:
@@ -247,7 +247,7 @@ def min(
     return _extreme("min", x, axis, out, keepdims, initial, where)
 
 
-def _counted(function: str, x: GPUTensor, where: Any, axis: Axis, keepdims: bool) -> GPUTensor:
+def _counted(function: str, x: GPUTensor, where: Operand, axis: Axis, keepdims: bool) -> GPUTensor:
     mask = ufunc_keywords.mask_of(function, where)
     return sum(elementwise.where(mask, elementwise.equal(x, x) | True, False), axis, keepdims=keepdims)
 
@@ -260,7 +260,7 @@ def mean(
     out: GPUTensor | None = None,
     keepdims: bool = False,
     *,
-    where: Any = True,
+    where: Operand = True,
 ) -> GPUTensor:
     """The sum of the elements along `axis` over their number."""
     if out is not None and dtype is None:
@@ -278,7 +278,7 @@ def mean(
     return result if out is None else stored("mean", result, out, "unsafe")  # as NumPy's
 
 
-def _whole_mean(function: str, x: GPUTensor, axis: Axis, dtype: Any, keepdims: bool, where: Any) -> GPUTensor:
+def _whole_mean(function: str, x: GPUTensor, axis: Axis, dtype: Any, keepdims: bool, where: Operand) -> GPUTensor:
     """The mean in a dtype of integers or bool, as NumPy's: of a sum that wraps."""
     total = sum(x, axis, dtype, keepdims=keepdims, where=where)
     number: Any = _length(x, axes_of(function, axis))
@@ -310,7 +310,7 @@ def _variance(
     out: GPUTensor | None,
     ddof: float,
     keepdims: bool,
-    where: Any,
+    where: Operand,
     mean: Any,
 ) -> GPUTensor:
     axes = axes_of(name, axis)
@@ -366,7 +366,7 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
+    where: Operand = True,
     mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUTensor:
@@ -386,7 +386,7 @@ def std(
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
+    where: Operand = True,
     mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUTensor:
@@ -414,7 +414,7 @@ def _reduced_as(function: str, x: GPUTensor, axis: Axis, keepdims: bool) -> GPUT
 
 @public(method=True)
 def all(
-    x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Any = True
+    x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Operand = True
 ) -> GPUTensor:
     """True where every element along `axis` is not 0 (or there is none)."""
     wrong = _core.apply("logical_not", operand_of(x))
@@ -426,7 +426,7 @@ def all(
 
 @public(method=True)
 def any(
-    x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Any = True
+    x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Operand = True
 ) -> GPUTensor:
     """True where an element along `axis` is not 0."""
     right = _core.cast(operand_of(x), np.bool_)

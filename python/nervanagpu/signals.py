@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, manipulation, reductions, sorting
 from nervanagpu._core import GPUTensor
@@ -81,7 +82,7 @@ def cov(
     fweights: Operand | None = None,
     aweights: Operand | None = None,
     *,
-    dtype: Any = None,
+    dtype: npt.DTypeLike | None = None,
 ) -> GPUTensor:
     """Covariances of rows (of columns with rowvar=False): divided by their length less 1, less ddof, or not with bias.
 
@@ -135,7 +136,9 @@ def cov(
 
 
 @public()
-def corrcoef(x: Operand, y: Operand | None = None, rowvar: bool = True, *, dtype: Any = None) -> GPUTensor:
+def corrcoef(
+    x: Operand, y: Operand | None = None, rowvar: bool = True, *, dtype: npt.DTypeLike | None = None
+) -> GPUTensor:
     """Correlations of rows: cov(x, y) over the product of their deviations, from -1 to 1."""
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:

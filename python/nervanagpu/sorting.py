@@ -108,7 +108,7 @@ def argsort(
     x: Operand,
     axis: int | None = -1,
     kind: str | None = None,
-    order: Any = None,
+    order: str | None = None,
     *,
     descending: bool = False,
     stable: bool | None = None,
@@ -132,7 +132,7 @@ def sort(
     x: Operand,
     axis: int | None = -1,
     kind: str | None = None,
-    order: Any = None,
+    order: str | None = None,
     *,
     descending: bool = False,
     stable: bool | None = None,
@@ -147,7 +147,7 @@ def sort(
 
 
 def sort_in_place(
-    self: GPUTensor, axis: int = -1, kind: str | None = None, order: Any = None, *, stable: bool | None = None
+    self: GPUTensor, axis: int = -1, kind: str | None = None, order: str | None = None, *, stable: bool | None = None
 ) -> None:
     """Puts the elements along `axis` in order."""
     self[...] = sort(self, integer("sort", "axis", axis), kind, order, stable=stable)
@@ -197,7 +197,9 @@ def _check_partition(function: str, kind: str, order: Any) -> None:
 
 
 @public()
-def partition(x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> GPUTensor:
+def partition(
+    x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: str | None = None
+) -> GPUTensor:
     """x with the elements `kth` along `axis` where they stand in order, smaller ones before: all of them in order."""
     _check_partition("partition", kind, order)
     given, axis = _row(x, axis)
@@ -207,7 +209,7 @@ def partition(x: Operand, kth: Any, axis: int | None = -1, kind: str = "introsel
 
 @public(method=True)
 def argpartition(
-    x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+    x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: str | None = None
 ) -> GPUTensor:
     """The places that give partition: argsort's."""
     _check_partition("argpartition", kind, order)

@@ -31,6 +31,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, integer
 from nervanagpu.function_table import TABLE
 from nervanagpu.linalg import products
+from nervanagpu.protocols import DeviceLike
 
 
 class Facts:
@@ -258,7 +259,7 @@ def _device(self: GPUTensor) -> Any:
     return _core.device(_core.tensor_device(self))
 
 
-def _to(self: GPUTensor, device: Any) -> GPUTensor:
+def _to(self: GPUTensor, device: DeviceLike) -> GPUTensor:
     """The tensor on a device (1, "cuda:1", ng.device(1)): itself if it is there, else a contiguous copy.
 
     ValueError for a device that there is not.
@@ -267,7 +268,7 @@ def _to(self: GPUTensor, device: Any) -> GPUTensor:
     return self if there == _core.tensor_device(self) else _core.to(self, there)
 
 
-def _to_device(self: GPUTensor, device: Any, /, *, stream: Any = None) -> GPUTensor:
+def _to_device(self: GPUTensor, device: DeviceLike, /, *, stream: Any = None) -> GPUTensor:
     """As `to`; what the array API calls it. The default streams of both devices wait for the copy."""
     return _to(self, device)
 

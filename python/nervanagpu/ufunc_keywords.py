@@ -7,13 +7,17 @@ refuses is refused here; of bfloat16, and of functions that NumPy does not have,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arguments import choice, shown, tensor
+
+if TYPE_CHECKING:
+    from nervanagpu.elementwise import Operand
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _THEIRS = {"sgn": "sign", "finite": "isfinite"}  # functions that have another name in NumPy
@@ -37,7 +41,7 @@ def takes_complex(name: str) -> bool:
     return ufunc is None or any("D" in t.partition("->")[0] for t in ufunc.types)
 
 
-def mask_of(function: str, where: Any) -> GPUTensor:
+def mask_of(function: str, where: Operand) -> GPUTensor:
     """`where` as a tensor of bool. TypeError for an array of anything else, as in NumPy."""
     if not hasattr(where, "dtype"):
         return creation.array(np.asarray(where, bool))
@@ -187,9 +191,9 @@ def checked(name: str, casting: Any, order: Any, others: dict[str, Any]) -> str:
 
 
 def call(
-    name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, count: int = 1, *, where: Any = True,
-    dtype: Any = None, casting: Any = "same_kind", order: Any = "K", subok: Any = True, signature: Any = None,
-    sig: Any = None, **others: Any,
+    name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, count: int = 1, *, where: Operand = True,
+    dtype: npt.DTypeLike | None = None, casting: Any = "same_kind", order: str = "K", subok: Any = True,
+    signature: Any = None, sig: Any = None, **others: Any,
 ) -> Any:  # fmt: skip
     """compute(*operands), as NumPy calls a ufunc of `count` results with these keyword arguments."""
     layout = checked(name, casting, order, others)

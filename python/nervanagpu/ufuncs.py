@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integers, no_bool, tensor
+from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import TABLE
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.reductions import axes_of, operand_of
@@ -20,7 +22,7 @@ Binary = Callable[..., Any]
 def _logical_of(function: Binary, of_two: Binary) -> Binary:
     """The reduction `function`, and `of_two` of its result and `initial`."""
 
-    def logical(x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> GPUTensor:
+    def logical(x: Operand, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Operand) -> GPUTensor:
         if dtype is not None and dtypes.kind_of(_core.dtype(dtype)) != "b":
             raise TypeError(f"reduce: dtype is {_core.dtype(dtype)}; needs bool, which logical functions give")
         made = function(x, axis, keepdims=keepdims, where=where)
@@ -32,7 +34,7 @@ def _logical_of(function: Binary, of_two: Binary) -> Binary:
 
 def _extreme_of(function: Binary) -> Binary:
     def extreme(
-        x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any
+        x: Operand, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Operand
     ) -> GPUTensor:  # fmt: skip
         made: GPUTensor = function(
             x if dtype is None else _core.as_dtype(x, dtype), axis, out, keepdims, initial, where
@@ -60,7 +62,7 @@ _ASSOCIATIVE = {
 }
 
 
-def _operand(name: str, method: str, x: Any, dtype: Any, out: Any) -> GPUTensor:
+def _operand(name: str, method: str, x: Operand, dtype: Any, out: Any) -> GPUTensor:
     """x in the dtype that the function computes in. TypeError where its results are of another."""
     given = operand_of(x)
     ufunc: Any = ufunc_keywords.theirs(name)
@@ -124,8 +126,8 @@ def _reduce_of(function: Binary, name: str) -> Binary:
     title = f"{name}.reduce"
 
     def reduce(
-        x: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = True,
+        x: Operand, axis: Any = 0, dtype: npt.DTypeLike | None = None, out: Any = None, keepdims: bool = False,
+        initial: Any = None, where: Operand = True,
     ) -> GPUTensor:  # fmt: skip
         to = ufunc_keywords.outputs(title, out, 1)[0]
         x = operand_of(x)
@@ -173,7 +175,7 @@ def _reduce_of(function: Binary, name: str) -> Binary:
 def _accumulate_of(function: Binary, name: str) -> Binary:
     title = f"{name}.accumulate"
 
-    def accumulate(x: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
+    def accumulate(x: Operand, axis: int = 0, dtype: npt.DTypeLike | None = None, out: Any = None) -> GPUTensor:
         to = ufunc_keywords.outputs(title, out, 1)[0]
         x = operand_of(x)
         if x.ndim == 0:
@@ -205,7 +207,9 @@ def _accumulate_of(function: Binary, name: str) -> Binary:
 def _reduceat_of(function: Any, name: str) -> Binary:
     title = f"{name}.reduceat"
 
-    def reduceat(x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
+    def reduceat(
+        x: Operand, indices: Any, axis: int = 0, dtype: npt.DTypeLike | None = None, out: Any = None
+    ) -> GPUTensor:
         to = ufunc_keywords.outputs(title, out, 1)[0]
         given = operand_of(x)
         if given.ndim == 0:
@@ -234,7 +238,7 @@ def _reduceat_of(function: Any, name: str) -> Binary:
 
 
 def _outer_of(function: Binary) -> Binary:
-    def outer(a: Any, b: Any, **more: Any) -> Any:
+    def outer(a: Operand, b: Operand, **more: Any) -> Any:
         a, b = operand_of(a), operand_of(b)
         return function(a.reshape(*a.shape, *[1] * b.ndim), b, **more)
 

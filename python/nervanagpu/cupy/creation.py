@@ -12,6 +12,7 @@ from nervanagpu import _core, memory_order
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, host_array, integer, shown
+from nervanagpu.creation import Shape
 
 __all__ = [
     "array", "asanyarray", "asarray", "asfortranarray", "copy", "empty", "empty_like", "eye", "full", "full_like",
@@ -28,7 +29,7 @@ def _order(function: str, order: Any, among: str = "CF") -> str:
     return choice(function, "order", order.upper(), tuple(among))
 
 
-def _made(function: str, make: Callable[[Any], GPUTensor], shape: Any, order: Any) -> GPUTensor:
+def _made(function: str, make: Callable[[Any], GPUTensor], shape: Shape, order: Any) -> GPUTensor:
     """make(shape), by columns with order F."""
     lengths = _core.shape(shape)
     if _order(function, order) == "C" or len(lengths) < 2:
@@ -36,22 +37,22 @@ def _made(function: str, make: Callable[[Any], GPUTensor], shape: Any, order: An
     return make(lengths[::-1]).T
 
 
-def empty(shape: Any, dtype: npt.DTypeLike = float, order: str | None = "C") -> GPUTensor:
+def empty(shape: Shape, dtype: npt.DTypeLike = float, order: str | None = "C") -> GPUTensor:
     """An array whose elements are undefined."""
     return _made("empty", lambda s: _ours.empty(s, float if dtype is None else dtype), shape, order)
 
 
-def zeros(shape: Any, dtype: npt.DTypeLike = float, order: str | None = "C") -> GPUTensor:
+def zeros(shape: Shape, dtype: npt.DTypeLike = float, order: str | None = "C") -> GPUTensor:
     """An array of zeros."""
     return _made("zeros", lambda s: _ours.zeros(s, float if dtype is None else dtype), shape, order)
 
 
-def ones(shape: Any, dtype: npt.DTypeLike = float, order: str | None = "C") -> GPUTensor:
+def ones(shape: Shape, dtype: npt.DTypeLike = float, order: str | None = "C") -> GPUTensor:
     """An array of ones."""
     return _made("ones", lambda s: _ours.ones(s, float if dtype is None else dtype), shape, order)
 
 
-def full(shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str | None = "C") -> GPUTensor:
+def full(shape: Shape, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str | None = "C") -> GPUTensor:
     """An array of one value, or of what values broadcast to; dtype None: that of the value."""
     kind = (
         dtype if dtype is not None else fill_value.dtype if hasattr(fill_value, "dtype") else np.array(fill_value).dtype
@@ -61,7 +62,7 @@ def full(shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order:
     return out
 
 
-def _like(function: str, prototype: Any, dtype: Any, order: Any, shape: Any) -> GPUTensor:
+def _like(function: str, prototype: Any, dtype: Any, order: Any, shape: Shape | None) -> GPUTensor:
     x = asarray(prototype)
     kind = x.dtype if dtype is None else dtype
     lengths = x.shape if shape is None else shape
@@ -69,7 +70,11 @@ def _like(function: str, prototype: Any, dtype: Any, order: Any, shape: Any) -> 
 
 
 def empty_like(
-    prototype: Any, dtype: npt.DTypeLike | None = None, order: str | None = "K", subok: Any = None, shape: Any = None
+    prototype: Any,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    subok: Any = None,
+    shape: Shape | None = None,
 ) -> GPUTensor:
     """An undefined array of the shape and dtype of another; order K: that of its axes in memory."""
     return _like("empty_like", prototype, dtype, order, shape)
@@ -81,14 +86,14 @@ def _filled(made: GPUTensor, value: Any) -> GPUTensor:
 
 
 def zeros_like(
-    a: Any, dtype: npt.DTypeLike | None = None, order: str | None = "K", subok: Any = None, shape: Any = None
+    a: Any, dtype: npt.DTypeLike | None = None, order: str | None = "K", subok: Any = None, shape: Shape | None = None
 ) -> GPUTensor:
     """Zeros of the shape and dtype of another."""
     return _filled(_like("zeros_like", a, dtype, order, shape), 0)
 
 
 def ones_like(
-    a: Any, dtype: npt.DTypeLike | None = None, order: str | None = "K", subok: Any = None, shape: Any = None
+    a: Any, dtype: npt.DTypeLike | None = None, order: str | None = "K", subok: Any = None, shape: Shape | None = None
 ) -> GPUTensor:
     """Ones of the shape and dtype of another."""
     return _filled(_like("ones_like", a, dtype, order, shape), 1)
@@ -100,7 +105,7 @@ def full_like(
     dtype: npt.DTypeLike | None = None,
     order: str | None = "K",
     subok: Any = None,
-    shape: Any = None,
+    shape: Shape | None = None,
 ) -> GPUTensor:
     """`fill_value` in the shape and dtype of another."""
     return _filled(_like("full_like", a, dtype, order, shape), fill_value)

@@ -9,6 +9,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, shown
 from nervanagpu.cupy import device_code, kernels
 from nervanagpu.cupy.parameters import c_name, check_name, parameters, typedefs
+from nervanagpu.protocols import StreamLike
 
 _TEXT = """{head}{typedefs}{preamble}
 extern "C" __global__ void ng_{name}({declarations})
@@ -70,7 +71,7 @@ class ElementwiseKernel:
         self.kwargs = {"options": tuple(options), "loop_prep": loop_prep, "after_loop": after_loop}
         self._cached_codes: dict[tuple[Any, ...], str] = {}
 
-    def __call__(self, *args: Any, size: int | None = None, stream: Any = None, block_size: int = 128) -> Any:
+    def __call__(self, *args: Any, size: int | None = None, stream: StreamLike = None, block_size: int = 128) -> Any:
         """Run it with the inputs, and with the arrays that it writes if they are not to be new ones; returns those.
 
         size: how many elements, where every array is raw. block_size: threads of a block. TypeError and ValueError name
@@ -93,7 +94,7 @@ class ElementwiseKernel:
         return outs[0] if len(outs) == 1 and not self.return_tuple else tuple(outs)
 
     def _launch(
-        self, values: list[Any], shape: tuple[int, ...], known: dict[str, Any], stream: Any, block_size: int
+        self, values: list[Any], shape: tuple[int, ...], known: dict[str, Any], stream: StreamLike, block_size: int
     ) -> None:
         params = (*self.in_params, *self.out_params)
         looped = [

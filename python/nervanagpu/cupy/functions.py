@@ -14,6 +14,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, shown
 from nervanagpu.cupy.creation import asarray
 from nervanagpu.layout import on_host
+from nervanagpu.protocols import StreamLike
 from nervanagpu.reductions import operand_of
 
 __all__ = [
@@ -57,7 +58,7 @@ def reshape(
     return x.reshape(lengths, order=_order("reshape", order, "CFA"), copy=copy)
 
 
-def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> Any:
+def asnumpy(a: Any, stream: StreamLike = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> Any:
     """The elements as a NumPy array, by rows or with order F by columns, or written to the array `out`."""
     on_device = isinstance(a, GPUTensor) or hasattr(a, "__cuda_array_interface__")
     return asarray(a).get(stream, order, out) if on_device else on_host(np.asarray(a), order, out)

@@ -12,6 +12,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import shown
 from nervanagpu.cupy import device_code
 from nervanagpu.cupy.parameters import Parameter, c_name, dtype_of, types_of
+from nervanagpu.protocols import StreamLike
 
 
 def checked(title: str, args: Sequence[Any], given: Sequence[Parameter], results: Sequence[Parameter]) -> list[Any]:
@@ -118,7 +119,7 @@ class Bound:
             self.element = f"{kind} &{p.name} = {name}[{'i' if dense else '_ind.get()'}];"
 
 
-def stream_of(stream: Any) -> _core.Stream | None:
+def stream_of(stream: StreamLike) -> _core.Stream | None:
     """The library's stream under one of CuPy's, or the current one."""
     from nervanagpu.cupy.cuda import streams
 

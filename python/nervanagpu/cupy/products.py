@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
@@ -28,7 +29,9 @@ def dot(a: Any, b: Any, out: GPUTensor | None = None) -> GPUTensor:
     return _stored("dot", products._numpy_dot(operand_of(a), operand_of(b)), out)
 
 
-def matmul(x1: Any, x2: Any, /, out: GPUTensor | None = None, *, dtype: Any = None, **more: Any) -> GPUTensor:
+def matmul(
+    x1: Any, x2: Any, /, out: GPUTensor | None = None, *, dtype: npt.DTypeLike | None = None, **more: Any
+) -> GPUTensor:
     """The matrix product; axes before the last two are a batch. more: axes, signature, casting, order."""
     a, b = operand_of(x1), operand_of(x2)
     if dtype is None and more.get("signature") is None and more.get("sig") is None:

@@ -14,6 +14,7 @@ from nervanagpu.arguments import path_of, shown
 from nervanagpu.c_types import Packed
 from nervanagpu.cupy.kernels import stream_of
 from nervanagpu.modules import SourceModule
+from nervanagpu.protocols import StreamLike
 from nervanagpu.toolchain import Kernel, Module, load, read_cubin
 
 _COOPERATIVE = "enable_cooperative_groups is True; a grid cannot wait for itself here: needs False"
@@ -54,7 +55,9 @@ class RawFunction:
         """The library's kernel."""
         return self._kernel
 
-    def __call__(self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, stream: Any = None) -> None:
+    def __call__(
+        self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, stream: StreamLike = None
+    ) -> None:
         """Start it in the current stream, or `stream`. TypeError and ValueError name the argument."""
         kernel = self.kernel
         title = f"kernel {self.name}"
@@ -223,7 +226,7 @@ class MemoryPointer:
         if size:
             self._bytes(size).fill(int(value) % 256)
 
-    def memset_async(self, value: int, size: int, stream: Any = None) -> None:
+    def memset_async(self, value: int, size: int, stream: StreamLike = None) -> None:
         """Set `size` bytes."""
         self.memset(value, size)
 

@@ -18,6 +18,7 @@ from nervanagpu.arguments import AxisError, flag, integers, shown
 from nervanagpu.cupy import device_code, kernels
 from nervanagpu.cupy.parameters import c_name, check_name, parameters, typedefs
 from nervanagpu.modules import SourceModule
+from nervanagpu.protocols import StreamLike
 
 _THREADS = 256
 _TEXT = """{head}{typedefs}{preamble}
@@ -147,7 +148,12 @@ class ReductionKernel:
         self._cached_codes: dict[tuple[Any, ...], str] = {}
 
     def __call__(
-        self, *args: Any, out: GPUTensor | None = None, axis: Any = None, keepdims: bool = False, stream: Any = None
+        self,
+        *args: Any,
+        out: GPUTensor | None = None,
+        axis: Any = None,
+        keepdims: bool = False,
+        stream: StreamLike = None,
     ) -> Any:
         """Reduce along `axis`, all if None; returns the results, which are new or `out` or the last arguments.
 
@@ -197,7 +203,7 @@ class ReductionKernel:
         axes: list[int],
         left: list[int],
         length: int,
-        stream: Any,
+        stream: StreamLike,
     ) -> None:
         rows = math.prod(shape[a] for a in left)
         order = [*axes, *left]

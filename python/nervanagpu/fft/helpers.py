@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import composed, creation
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, number
+from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.operands import as_tensor, axes_of
+from nervanagpu.protocols import DeviceLike
 
 
 def _frequencies(function: str, n: Any, d: Any) -> tuple[int, float]:
     return integer(function, "n", n, 1, 2**31 - 1), number(function, "d", d)
 
 
-def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> GPUTensor:
+def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """Frequencies (n,), float64 or `dtype`, of a transform of n samples at distance d: 0, 1/(nd), ..., then the
     negative ones.
     """
@@ -25,13 +28,13 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
     return creation.array(np.fft.fftfreq(n, d), dtype)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> GPUTensor:
+def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """Frequencies (n // 2 + 1,), float64 or `dtype`, of a transform of n real samples at distance d."""
     n, d = _frequencies("rfftfreq", n, d)
     return creation.array(np.fft.rfftfreq(n, d), dtype)
 
 
-def _rolled(function: str, x: Any, axes: Any, back: bool) -> GPUTensor:
+def _rolled(function: str, x: Operand, axes: Any, back: bool) -> GPUTensor:
     tensor = as_tensor(function, "x", x)
     for axis in range(tensor.ndim) if axes is None else axes_of(function, axes, tensor.ndim):
         length = tensor.shape[axis]
@@ -42,11 +45,11 @@ def _rolled(function: str, x: Any, axes: Any, back: bool) -> GPUTensor:
     return tensor.copy() if tensor is x else tensor
 
 
-def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> GPUTensor:
+def fftshift(x: Operand, axes: int | Sequence[int] | None = None) -> GPUTensor:
     """The frequency 0 in the middle of the axes (None: of all)."""
     return _rolled("fftshift", x, axes, False)
 
 
-def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> GPUTensor:
+def ifftshift(x: Operand, axes: int | Sequence[int] | None = None) -> GPUTensor:
     """What fftshift did, undone."""
     return _rolled("ifftshift", x, axes, True)

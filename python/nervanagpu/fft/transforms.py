@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, integer, integers, is_integer, iterable, no_bool, shown
+from nervanagpu.elementwise import Operand
 from nervanagpu.fft import cufft, host, pairs
 from nervanagpu.linalg import backend as place
 from nervanagpu.linalg.operands import stored
@@ -123,7 +124,9 @@ def _lengths(function: str, a: GPUTensor, s: Any, axes: Any, real_result: bool =
     return lengths, picked
 
 
-def _complex(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool, out: GPUTensor | None) -> GPUTensor:
+def _complex(
+    function: str, a: Operand, s: Any, axes: Any, norm: Any, forward: bool, out: GPUTensor | None
+) -> GPUTensor:
     x = pairs.operand(function, a)
     lengths, where = _lengths(function, x, s, axes)
     scale = _scale(function, norm, lengths, forward)
@@ -132,7 +135,7 @@ def _complex(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool,
     return stored(function, pairs.to_complex(_complex_passes(pairs.of(x), where, forward) * scale), out)
 
 
-def _half(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool = True) -> GPUTensor:
+def _half(function: str, a: Operand, s: Any, axes: Any, norm: Any, forward: bool = True) -> GPUTensor:
     """Pairs of the transform of real numbers; not forward: its conjugate, scaled as an inverse."""
     x = pairs.operand(function, a)
     if pairs.is_complex(x):
@@ -155,7 +158,7 @@ def _half(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool = T
 
 
 def _real(
-    function: str, a: Any, s: Any, axes: Any, norm: Any, out: GPUTensor | None, conjugate: bool = False
+    function: str, a: Operand, s: Any, axes: Any, norm: Any, out: GPUTensor | None, conjugate: bool = False
 ) -> GPUTensor:
     """Real numbers of half a Hermitian spectrum."""
     x = pairs.operand(function, a)
@@ -202,7 +205,7 @@ def _one(function: str, n: Any, axis: Any) -> tuple[list[int] | None, list[int]]
 
 
 def fft(
-    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+    a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The discrete Fourier transform along `axis`, of its first n elements (behind them zeros).
 
@@ -212,14 +215,14 @@ def fft(
 
 
 def ifft(
-    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+    a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The inverse of fft."""
     return _complex("ifft", a, *_one("ifft", n, axis), norm, False, out)
 
 
 def fftn(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -230,7 +233,7 @@ def fftn(
 
 
 def ifftn(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -241,7 +244,7 @@ def ifftn(
 
 
 def fft2(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
@@ -252,7 +255,7 @@ def fft2(
 
 
 def ifft2(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
@@ -263,21 +266,21 @@ def ifft2(
 
 
 def rfft(
-    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+    a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The first n // 2 + 1 elements of fft of real numbers; the others are their conjugates."""
     return stored("rfft", pairs.to_complex(_half("rfft", a, *_one("rfft", n, axis), norm)), out)
 
 
 def irfft(
-    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+    a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The inverse of rfft: n real numbers, by default an even number, 2 (length - 1)."""
     return _real("irfft", a, *_one("irfft", n, axis), norm, out)
 
 
 def rfftn(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -288,7 +291,7 @@ def rfftn(
 
 
 def irfftn(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -299,7 +302,7 @@ def irfftn(
 
 
 def rfft2(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
@@ -310,7 +313,7 @@ def rfft2(
 
 
 def irfft2(
-    a: Any,
+    a: Operand,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
     norm: str | None = None,
@@ -321,14 +324,14 @@ def irfft2(
 
 
 def hfft(
-    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+    a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The transform, real, of a signal that is Hermitian, of which the first half is given."""
     return _real("hfft", a, *_one("hfft", n, axis), norm, out, conjugate=True)
 
 
 def ihfft(
-    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+    a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The inverse of hfft: the first half of a Hermitian signal."""
     return stored("ihfft", pairs.to_complex(_half("ihfft", a, *_one("ihfft", n, axis), norm, forward=False)), out)

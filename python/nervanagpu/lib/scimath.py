@@ -11,6 +11,7 @@ import numpy as np
 
 from nervanagpu import _core, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import operand_of
 
 _NARROW = {np.dtype(d) for d in ("float16", "float32", "int8", "uint8", "int16", "uint16", "bool")}
@@ -28,46 +29,46 @@ def _any(x: GPUTensor) -> bool:
     return bool(reductions.any(x))
 
 
-def _where_negative(x: Any) -> GPUTensor:
+def _where_negative(x: Operand) -> GPUTensor:
     given = operand_of(x)
     if dtypes.kind_of(given.dtype) in "cub" or not _any(elementwise.less(given, 0)):
         return given
     return _wide(given)
 
 
-def _where_above_one(x: Any) -> GPUTensor:
+def _where_above_one(x: Operand) -> GPUTensor:
     given = operand_of(x)
     if dtypes.kind_of(given.dtype) == "c" or not _any(elementwise.greater(elementwise.absolute(given), 1)):
         return given
     return _wide(given)
 
 
-def sqrt(x: Any) -> GPUTensor:
+def sqrt(x: Operand) -> GPUTensor:
     """The square root."""
     return elementwise.sqrt(_where_negative(x))
 
 
-def log(x: Any) -> GPUTensor:
+def log(x: Operand) -> GPUTensor:
     """The natural logarithm."""
     return elementwise.log(_where_negative(x))
 
 
-def log2(x: Any) -> GPUTensor:
+def log2(x: Operand) -> GPUTensor:
     """The logarithm to base 2."""
     return elementwise.log2(_where_negative(x))
 
 
-def log10(x: Any) -> GPUTensor:
+def log10(x: Operand) -> GPUTensor:
     """The logarithm to base 10."""
     return elementwise.log10(_where_negative(x))
 
 
-def logn(n: Any, x: Any) -> GPUTensor:
+def logn(n: Any, x: Operand) -> GPUTensor:
     """The logarithm of x to base n."""
     return elementwise.divide(log(x), log(n))
 
 
-def power(x: Any, p: Any) -> GPUTensor:
+def power(x: Operand, p: Any) -> GPUTensor:
     """x ** p; of integers below 0 in float64."""
     base, exponent = _where_negative(x), operand_of(p)
     if dtypes.kind_of(exponent.dtype) == "i" and _any(elementwise.less(exponent, 0)):
@@ -75,16 +76,16 @@ def power(x: Any, p: Any) -> GPUTensor:
     return elementwise.power(base, exponent)
 
 
-def arccos(x: Any) -> GPUTensor:
+def arccos(x: Operand) -> GPUTensor:
     """The angle whose cosine is x."""
     return elementwise.arccos(_where_above_one(x))
 
 
-def arcsin(x: Any) -> GPUTensor:
+def arcsin(x: Operand) -> GPUTensor:
     """The angle whose sine is x."""
     return elementwise.arcsin(_where_above_one(x))
 
 
-def arctanh(x: Any) -> GPUTensor:
+def arctanh(x: Operand) -> GPUTensor:
     """The number whose hyperbolic tangent is x."""
     return elementwise.arctanh(_where_above_one(x))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, creation, ufunc_keywords
 from nervanagpu._core import GPUTensor
@@ -120,7 +121,7 @@ def stored(name: str, made: GPUTensor, out: Any) -> GPUTensor:
 
 
 def call(
-    name: str, compute: Callable[..., GPUTensor], a: Any, b: Any, out: Any, *, dtype: Any = None,
+    name: str, compute: Callable[..., GPUTensor], a: Any, b: Any, out: Any, *, dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind", order: str = "K", axes: Any = None, axis: Any = None, keepdims: Any = False,
     subok: bool = True, signature: Any = None, sig: Any = None, **others: Any,
 ) -> GPUTensor:  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, flag
+from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.backend import backend
 from nervanagpu.linalg.operands import adjoint, check_matrices, inexact
 from nervanagpu.linalg.triangles import by_size, signs, sizes
@@ -53,7 +54,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: GPUTensor
 
 
-def _square(function: str, a: Any) -> GPUTensor:
+def _square(function: str, a: Operand) -> GPUTensor:
     (x,) = inexact(function, a=a)
     check_matrices(function, "a", x, square=True)
     return x
@@ -63,7 +64,7 @@ def _triangle(function: str, uplo: Any) -> str:
     return choice(function, "UPLO", uplo.upper() if isinstance(uplo, str) else uplo, ("L", "U"))
 
 
-def cholesky(a: Any, /, *, upper: bool = False) -> GPUTensor:
+def cholesky(a: Operand, /, *, upper: bool = False) -> GPUTensor:
     """L, lower triangular, with a = L @ L^H; with `upper` U, with a = U^H @ U. Only that triangle of a is read.
 
     LinAlgError if a matrix is not positive definite.
@@ -71,7 +72,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> GPUTensor:
     return backend().cholesky(_square("cholesky", a), flag("cholesky", "upper", upper))
 
 
-def qr(a: Any, mode: str = "reduced") -> QRResult | GPUTensor | tuple[GPUTensor, GPUTensor]:
+def qr(a: Operand, mode: str = "reduced") -> QRResult | GPUTensor | tuple[GPUTensor, GPUTensor]:
     """(Q, R), a = Q @ R, with orthonormal columns in Q (m, k) and R (k, n) upper triangular, k = min(m, n).
 
     mode "complete": Q (m, m) and R (m, n); "r": only R; "raw": Householder vectors (n, m) and their factors (k,).
@@ -96,7 +97,9 @@ def decomposed(function: str, x: GPUTensor, full: bool, hermitian: bool) -> SVDR
     return SVDResult(v, abs(w), adjoint(v * signs(w)[..., None, :]))
 
 
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> SVDResult | GPUTensor:
+def svd(
+    a: Operand, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> SVDResult | GPUTensor:
     """(U, S, Vh), a = U @ diag(S) @ Vh, singular values in S (k,), the largest first, k = min(m, n).
 
     full_matrices: U (m, m) and Vh (n, n); otherwise U (m, k) and Vh (k, n). compute_uv=False: only S. hermitian: a is,
@@ -118,14 +121,14 @@ def singular_values(function: str, x: GPUTensor, hermitian: bool) -> GPUTensor:
     return backend().svdvals(x)
 
 
-def svdvals(x: Any, /) -> GPUTensor:
+def svdvals(x: Operand, /) -> GPUTensor:
     """Singular values, the largest first."""
     (operand,) = inexact("svdvals", x=x)
     check_matrices("svdvals", "x", operand)
     return backend().svdvals(operand)
 
 
-def eigh(a: Any, UPLO: str = "L") -> EighResult:
+def eigh(a: Operand, UPLO: str = "L") -> EighResult:
     """Eigenvalues, real and ascending, and orthonormal eigenvectors (columns) of symmetric or Hermitian matrices.
 
     UPLO: the triangle that is read, "L" or "U"; the other is what it must be.
@@ -133,12 +136,12 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     return EighResult(*backend().eigh(_square("eigh", a), _triangle("eigh", UPLO)))
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> GPUTensor:
+def eigvalsh(a: Operand, UPLO: str = "L") -> GPUTensor:
     """Eigenvalues, real and ascending, of symmetric or Hermitian matrices, of which one triangle is read."""
     return backend().eigvalsh(_square("eigvalsh", a), _triangle("eigvalsh", UPLO))
 
 
-def eig(a: Any) -> EigResult:
+def eig(a: Operand) -> EigResult:
     """Eigenvalues, in no order, and eigenvectors (columns of length 1) of square matrices.
 
     Of real matrices they are complex only if one eigenvalue is, as NumPy's.
@@ -146,17 +149,17 @@ def eig(a: Any) -> EigResult:
     return EigResult(*backend().eig(_square("eig", a)))
 
 
-def eigvals(a: Any) -> GPUTensor:
+def eigvals(a: Operand) -> GPUTensor:
     """Eigenvalues of square matrices, in no order; of real ones complex only if one is."""
     return backend().eigvals(_square("eigvals", a))
 
 
-def det(a: Any) -> GPUTensor:
+def det(a: Operand) -> GPUTensor:
     """Determinants: (...,) of (..., n, n)."""
     return _core.number(backend().det(_square("det", a)))
 
 
-def slogdet(a: Any) -> SlogdetResult:
+def slogdet(a: Operand) -> SlogdetResult:
     """Sign (complex: phase) and logarithm of the absolute value of determinants; 0 and -inf of singular matrices."""
     return SlogdetResult(*map(_core.number, backend().slogdet(_square("slogdet", a))))
 

@@ -10,6 +10,7 @@ import numpy as np
 from nervanagpu import _core, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import flag, number, shown
+from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.contractions import finite_eps
 from nervanagpu.linalg.decompositions import singular_values, svdvals
 from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, check_matrices, inexact
@@ -84,7 +85,7 @@ def _matrix(function: str, x: GPUTensor, order: Any, axes: tuple[int, int], keep
     return result.reshape(shape) if shape else _core.number(result.reshape(()))
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> GPUTensor:
+def norm(x: Operand, ord: Any = None, axis: Any = None, keepdims: bool = False) -> GPUTensor:
     """The norm of a vector, a matrix, or of all along one axis or two, as numpy.linalg.norm.
 
     Vectors (one axis): ord is None or 2, inf, -inf, 0 (how many are not 0), or any number p. Matrices: None or 'fro',
@@ -105,14 +106,14 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> G
     return _matrix("norm", operand, ord, (axes[0], axes[1]), keepdims)
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> GPUTensor:
+def vector_norm(x: Operand, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> GPUTensor:
     """The norm of all elements, or of those along one axis or more, as one vector."""
     operand, keepdims = _float("vector_norm", "x", x), flag("vector_norm", "keepdims", keepdims)
     axes = tuple(range(operand.ndim)) if axis is None else axes_of("vector_norm", axis, operand.ndim)
     return _vector("vector_norm", operand, ord, axes, keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> GPUTensor:
+def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: Any = "fro") -> GPUTensor:
     """The norm of the matrices in the last two axes; ord as of `norm`."""
     operand, keepdims = _float("matrix_norm", "x", x), flag("matrix_norm", "keepdims", keepdims)
     axes_of("matrix_norm", (-2, -1), operand.ndim)
@@ -130,7 +131,7 @@ def _inverse_or_inf(x: GPUTensor, order: Any) -> GPUTensor:
     return creation.array(np.stack([p.get() for p in parts]))
 
 
-def cond(x: Any, p: Any = None) -> GPUTensor:
+def cond(x: Operand, p: Any = None) -> GPUTensor:
     """Condition numbers norm(x, p) * norm(inv(x), p); p None, 2, -2: from singular values. inf of singular matrices."""
     (operand,) = inexact("cond", x=x)
     if not operand.size and 0 in operand.shape[-2:]:

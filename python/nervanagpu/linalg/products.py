@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, array_checks, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor, Stream
@@ -99,7 +100,7 @@ def _complex_product(a: GPUTensor, b: GPUTensor, dtype: Any) -> GPUTensor:
     return _core.complex_from(product(ar, br) - product(ai, bi), product(ar, bi) + product(ai, br))
 
 
-def product(a: GPUTensor, b: GPUTensor, dtype: Any = None) -> GPUTensor:
+def product(a: GPUTensor, b: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """numpy.matmul of any dtypes: operands become what they promote to, or `dtype`; integers wrap, of bool it is any of
     the ands.
 
@@ -390,10 +391,10 @@ def _check_converts(a: GPUTensor, b: GPUTensor, dtype: Any) -> None:
 def matmul(
     a: Any,
     b: Any,
-    stream: Any = None,
+    stream: Stream | None = None,
     *,
     out: Any = None,
-    dtype: Any = None,
+    dtype: npt.DTypeLike | None = None,
     precision: str | None = None,
     **more: Any,
 ) -> GPUTensor:

@@ -14,6 +14,7 @@ import numpy as np
 from nervanagpu import creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, number, shown
+from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.backend import backend
 from nervanagpu.linalg.contractions import finite_eps
 from nervanagpu.linalg.decompositions import decomposed
@@ -40,7 +41,7 @@ class LstsqResult(NamedTuple):
     singular_values: GPUTensor
 
 
-def solve(a: Any, b: Any) -> GPUTensor:
+def solve(a: Operand, b: Operand) -> GPUTensor:
     """x with a @ x = b. a: (..., n, n); b: (n,), or (..., n, k), whose stacks broadcast.
 
     LinAlgError for a singular matrix, and for shapes that do not fit.
@@ -64,14 +65,14 @@ def _stack(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return broadcast_shapes(tuple(a), tuple(b))
 
 
-def inv(a: Any) -> GPUTensor:
+def inv(a: Operand) -> GPUTensor:
     """The inverse of square matrices. LinAlgError if one is singular."""
     (x,) = inexact("inv", a=a)
     check_matrices("inv", "a", x, square=True)
     return backend().inv(x)
 
 
-def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> GPUTensor:
+def tensorsolve(a: Operand, b: Operand, axes: Sequence[int] | None = None) -> GPUTensor:
     """x with tensordot(a, x, x.ndim) = b. `axes` of a are moved behind the others before."""
     x, y = inexact("tensorsolve", a=a, b=b)
     if axes is not None:
@@ -87,7 +88,7 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> GPUTensor:
     return solve(flat, (y if y.contiguous else y.copy()).reshape(columns)).copy().reshape(shape)
 
 
-def tensorinv(a: Any, ind: int = 2) -> GPUTensor:
+def tensorinv(a: Operand, ind: int = 2) -> GPUTensor:
     """The inverse for tensordot(a, b, ind): of a with its first `ind` axes as rows."""
     (x,) = inexact("tensorinv", a=a)
     ind = integer("tensorinv", "ind", ind)
@@ -115,7 +116,7 @@ def _inverted(s: GPUTensor, cutoff: GPUTensor | float) -> GPUTensor:
     return elementwise.where(large, inverse, creation.zeros((), s.dtype))
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _UNSET) -> GPUTensor:
+def pinv(a: Operand, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _UNSET) -> GPUTensor:
     """The Moore-Penrose inverse, from singular values above rcond (or rtol) times the largest.
 
     By default rcond is 1e-15; rtol=None: max(m, n) times the machine epsilon. Either may be one for each matrix.
@@ -135,7 +136,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _UNS
     return product(adjoint(vh) * _inverted(s, cutoff)[..., None, :], adjoint(u))
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
+def lstsq(a: Operand, b: Operand, rcond: float | None = None) -> LstsqResult:
     """x that makes the length of b - a @ x least, and among these its own. a: (m, n); b: (m,) or (m, k).
 
     rcond: singular values up to rcond times the largest count as 0; None: max(m, n) times the machine epsilon.

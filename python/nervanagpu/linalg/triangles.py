@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ import numpy.typing as npt
 from nervanagpu import creation, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer
+from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.operands import as_tensor
 from nervanagpu.placement import per_device
 
@@ -34,7 +34,7 @@ def triangle(x: GPUTensor, upper: bool, offset: int = 0) -> GPUTensor:
     return elementwise.where(inside, x, creation.zeros((), x.dtype))
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> GPUTensor:
+def diagonal(x: Operand, /, *, offset: int = 0) -> GPUTensor:
     """The diagonals of the matrices in the last two axes, `offset` columns to the right (negative: rows below).
 
     A view of a contiguous tensor, to which one may write; otherwise a copy.
@@ -52,7 +52,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> GPUTensor:
     return flat[..., first : first + (count - 1) * (columns + 1) + 1 : columns + 1]
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: npt.DTypeLike | None = None) -> GPUTensor:
+def trace(x: Operand, /, *, offset: int = 0, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """The sums of these diagonals; of integers in int64 or uint64, unless `dtype` says otherwise."""
     found = diagonal(x, offset=offset)
     return reductions.sum(found if dtype is None else found.astype(dtype), -1)

@@ -16,6 +16,7 @@ from numpy import polynomial as theirs
 
 from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.elementwise import Operand
 from nervanagpu.placement import placed
 from nervanagpu.reductions import operand_of
 
@@ -73,7 +74,7 @@ def value_of(function: Callable[..., Any], x: GPUTensor, c: Any, tensor: bool = 
 
 
 def _values(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(x: Any, c: Any, tensor: bool = True) -> GPUTensor:
+    def call(x: Operand, c: Any, tensor: bool = True) -> GPUTensor:
         return value_of(function, operand_of(x), c, tensor)
 
     return _named(function, call)

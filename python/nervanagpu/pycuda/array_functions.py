@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import c_types
+from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute, creation
-from nervanagpu.pycuda.gpuarray import GPUArray
+from nervanagpu.pycuda.gpuarray import GPUArray, Shape
 
 __all__ = [
     "all", "any", "concatenate", "dot", "if_positive", "logical_and", "logical_not", "logical_or", "max", "maximum",
@@ -20,7 +21,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _reduced(dtype: Any, neutral: str, combine: str, each: str, arrays: Sequence[GPUArray], allocator: Any) -> GPUArray:
+def _reduced(
+    dtype: Any, neutral: str, combine: str, each: str, arrays: Sequence[GPUArray], allocator: AllocatorLike
+) -> GPUArray:
     """A reduction of arrays x, y, z in C."""
     from nervanagpu.pycuda.reduction import ReductionKernel
 
@@ -32,7 +35,9 @@ def _reduced(dtype: Any, neutral: str, combine: str, each: str, arrays: Sequence
     return out
 
 
-def sum(a: GPUArray, dtype: npt.DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+def sum(
+    a: GPUArray, dtype: npt.DTypeLike | None = None, stream: StreamLike = None, allocator: AllocatorLike = None
+) -> GPUArray:
     """The sum of all elements, of the dtype that PyCUDA has: the array's."""
     compute.wait(stream)
     kind = np.dtype(a.dtype if dtype is None else dtype)
@@ -40,26 +45,26 @@ def sum(a: GPUArray, dtype: npt.DTypeLike | None = None, stream: Any = None, all
     return _reduced(kind, f"{name}(0)" if " " not in name else "0", "a + b", "x[i]", [a], allocator)
 
 
-def _truth(a: GPUArray, neutral: str, combine: str, allocator: Any) -> GPUArray:
+def _truth(a: GPUArray, neutral: str, combine: str, allocator: AllocatorLike) -> GPUArray:
     kind = c_types.name_of(a.dtype)
     zero = f"{kind}(0)" if " " not in kind else "0"
     return _reduced(np.int8, neutral, combine, f"(x[i] != {zero})", [a], allocator).astype(np.bool_)
 
 
-def any(a: GPUArray, stream: Any = None, allocator: Any = None) -> GPUArray:
+def any(a: GPUArray, stream: StreamLike = None, allocator: AllocatorLike = None) -> GPUArray:
     """Whether an element is not 0."""
     compute.wait(stream)
     return _truth(a, "0", "a || b", allocator)
 
 
-def all(a: GPUArray, stream: Any = None, allocator: Any = None) -> GPUArray:
+def all(a: GPUArray, stream: StreamLike = None, allocator: AllocatorLike = None) -> GPUArray:
     """Whether no element is 0."""
     compute.wait(stream)
     return _truth(a, "1", "a && b", allocator)
 
 
-def dot(a: GPUArray, b: GPUArray, dtype: npt.DTypeLike | None = None, stream: Any = None, out: Any = None,
-        allocator: Any = None) -> GPUArray:  # fmt: skip
+def dot(a: GPUArray, b: GPUArray, dtype: npt.DTypeLike | None = None, stream: StreamLike = None, out: Any = None,
+        allocator: AllocatorLike = None) -> GPUArray:  # fmt: skip
     """The sum of the products of all elements."""
     compute.wait(stream)
     kind = np.dtype(np.result_type(a.dtype, b.dtype) if dtype is None else dtype)
@@ -87,7 +92,7 @@ def _limits(dtype: np.dtype[Any], largest: bool) -> str:
 def _extreme(largest: bool) -> Callable[..., GPUArray]:
     combine = "a > b || a != a ? a : b" if largest else "a < b || a != a ? a : b"
 
-    def function(a: GPUArray, stream: Any = None, allocator: Any = None) -> GPUArray:
+    def function(a: GPUArray, stream: StreamLike = None, allocator: AllocatorLike = None) -> GPUArray:
         compute.wait(stream)
         return _reduced(a.dtype, _limits(a.dtype, largest), combine, "x[i]", [a], allocator)
 
@@ -96,7 +101,7 @@ def _extreme(largest: bool) -> Callable[..., GPUArray]:
 
 
 def _subset_extreme(largest: bool) -> Callable[..., GPUArray]:
-    def function(subset: GPUArray, a: GPUArray, stream: Any = None, allocator: Any = None) -> GPUArray:
+    def function(subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: AllocatorLike = None) -> GPUArray:
         return _extreme(largest)(take(a.ravel(), subset), stream, allocator)
 
     function.__doc__ = f"The {'largest' if largest else 'smallest'} of the elements that `subset` has the places of."
@@ -108,48 +113,54 @@ subset_max, subset_min = _subset_extreme(True), _subset_extreme(False)
 
 
 def subset_sum(
-    subset: GPUArray, a: GPUArray, dtype: npt.DTypeLike | None = None, stream: Any = None, allocator: Any = None
+    subset: GPUArray,
+    a: GPUArray,
+    dtype: npt.DTypeLike | None = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike = None,
 ) -> GPUArray:
     """The sum of the elements that `subset` has the places of."""
     return sum(take(a.ravel(), subset), dtype or a.dtype, stream, allocator)
 
 
 def subset_dot(
-    subset: GPUArray, a: GPUArray, b: GPUArray, dtype: npt.DTypeLike | None = None, stream: Any = None,
-    allocator: Any = None,
+    subset: GPUArray, a: GPUArray, b: GPUArray, dtype: npt.DTypeLike | None = None, stream: StreamLike = None,
+    allocator: AllocatorLike = None,
 ) -> GPUArray:  # fmt: skip
     """The sum of the products of the elements that `subset` has the places of."""
     return dot(take(a.ravel(), subset), take(b.ravel(), subset), dtype, stream, allocator=allocator)
 
 
-def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: Any = None) -> GPUArray:
+def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
     """The larger, elementwise."""
     return compute.apply("maximum", a, b, out=out, stream=stream)  # type: ignore[no-any-return]
 
 
-def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: Any = None) -> GPUArray:
+def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
     """The smaller, elementwise."""
     return compute.apply("minimum", a, b, out=out, stream=stream)  # type: ignore[no-any-return]
 
 
-def logical_and(x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None) -> GPUArray:
+def logical_and(x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether both are not 0, elementwise."""
     return compute.apply("logical_and", x1, x2, out=out)  # type: ignore[no-any-return]
 
 
-def logical_or(x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None) -> GPUArray:
+def logical_or(x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether one is not 0, elementwise."""
     return compute.apply("logical_or", x1, x2, out=out)  # type: ignore[no-any-return]
 
 
-def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = None) -> GPUArray:
+def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether it is 0, elementwise."""
     if not isinstance(x, GPUArray):
         return creation.to_gpu(np.logical_not(np.asarray(x)), allocator)
     return compute.apply("logical_not", x, out=out)  # type: ignore[no-any-return]
 
 
-def _chosen(text: str, criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None, stream: Any) -> GPUArray:
+def _chosen(
+    text: str, criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None, stream: StreamLike
+) -> GPUArray:
     compute.wait(stream)
     arrays = [x for x in (then_, else_) if isinstance(x, GPUArray)]
     for x in arrays:
@@ -163,18 +174,20 @@ def _chosen(text: str, criterion: GPUArray, then_: Any, else_: Any, out: GPUArra
 
 
 def if_positive(
-    criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None = None, stream: Any = None
+    criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray:
     """then_ where the criterion is more than 0, else else_."""
     return _chosen("a > A(0) ? T(b) : T(c)", criterion, then_, else_, out, stream)
 
 
-def where(criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None = None, stream: Any = None) -> GPUArray:
+def where(
+    criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None = None, stream: StreamLike = None
+) -> GPUArray:
     """then_ where the criterion is not 0, else else_."""
     return _chosen("a != A(0) ? T(b) : T(c)", criterion, then_, else_, out, stream)
 
 
-def take(a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: Any = None) -> GPUArray:
+def take(a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
     """The elements of an array of one axis at the places that `indices` has."""
     from nervanagpu.pycuda.elementwise import ElementwiseKernel
 
@@ -193,7 +206,7 @@ def take(a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: An
 
 
 def multi_take(
-    arrays: Sequence[GPUArray], indices: GPUArray, out: Sequence[GPUArray] | None = None, stream: Any = None
+    arrays: Sequence[GPUArray], indices: GPUArray, out: Sequence[GPUArray] | None = None, stream: StreamLike = None
 ) -> list[GPUArray]:
     """take of several arrays."""
     return [take(a, indices, None if out is None else out[i], stream) for i, a in enumerate(arrays)]
@@ -218,7 +231,7 @@ def _put(source: GPUArray, places: GPUArray, to: GPUArray, dest: GPUArray | None
 
 def multi_take_put(
     arrays: Sequence[GPUArray], dest_indices: GPUArray, src_indices: GPUArray, dest_shape: Any = None,
-    out: Sequence[GPUArray] | None = None, stream: Any = None, src_offsets: Sequence[int] | None = None,
+    out: Sequence[GPUArray] | None = None, stream: StreamLike = None, src_offsets: Sequence[int] | None = None,
 ) -> list[GPUArray]:  # fmt: skip
     """out[k][dest_indices] = arrays[k][src_indices + src_offsets[k]]."""
     compute.wait(stream)
@@ -231,7 +244,7 @@ def multi_take_put(
 
 def multi_put(
     arrays: Sequence[GPUArray], dest_indices: GPUArray, dest_shape: Any = None, out: Sequence[GPUArray] | None = None,
-    stream: Any = None,
+    stream: StreamLike = None,
 ) -> list[GPUArray]:  # fmt: skip
     """out[k][dest_indices] = arrays[k]."""
     compute.wait(stream)
@@ -242,7 +255,7 @@ def multi_put(
     return made
 
 
-def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
+def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: AllocatorLike = None) -> GPUArray:
     """Arrays behind each other along an axis."""
     shapes = [list(a.shape) for a in arrays]
     if not shapes or builtins.any(len(s) != len(shapes[0]) for s in shapes):
@@ -261,7 +274,7 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
     return out
 
 
-def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
+def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: AllocatorLike = None) -> GPUArray:
     """Arrays of one shape along a new axis."""
     if not arrays or builtins.any(a.shape != arrays[0].shape for a in arrays):
         raise ValueError(f"stack: the shapes are {[a.shape for a in arrays]}; needs the same")
@@ -275,6 +288,6 @@ def transpose(a: GPUArray, axes: Sequence[int] | None = None) -> GPUArray:
     return a.transpose(axes)
 
 
-def reshape(a: GPUArray, *shape: Any, order: str = "C") -> GPUArray:
+def reshape(a: GPUArray, *shape: Shape, order: str = "C") -> GPUArray:
     """A view of another shape."""
     return a.reshape(*shape, order=order)

@@ -14,7 +14,7 @@ import nervanagpu as ng
 from nervanagpu import _core, c_types
 from nervanagpu._core import GPUTensor
 from nervanagpu.placement import per_device
-from nervanagpu.pycuda import driver
+from nervanagpu.protocols import StreamLike
 
 Scalar = bool | int | float | complex | np.generic
 
@@ -108,7 +108,9 @@ def result_dtype(name: str, operands: tuple[Any, ...]) -> np.dtype[Any]:
     return common
 
 
-def apply(name: str, *operands: Any, out: Any = None, dtype: npt.DTypeLike | None = None, stream: Any = None) -> Any:
+def apply(
+    name: str, *operands: Any, out: Any = None, dtype: npt.DTypeLike | None = None, stream: StreamLike = None
+) -> Any:
     """An operation of the table, elementwise, on GPUArrays and numbers, which broadcast: a new array, or `out`."""
     from nervanagpu.pycuda import gpuarray
 
@@ -214,7 +216,7 @@ def copy_into(to: Any, source: Any) -> None:
         generated("T(a)", to, (source,))
 
 
-def wait(stream: driver.Stream | None) -> None:
+def wait(stream: StreamLike) -> None:
     """Wait for the work of a stream."""
     if stream is not None:
         stream.synchronize()

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core
+from nervanagpu.protocols import StreamLike
 
 
 class Memcpy2D:
@@ -71,9 +72,9 @@ class Memcpy2D:
             raise ValueError(f"Memcpy: {side} has {where.size} bytes; the copy reaches to {end}")
         return np.lib.stride_tricks.as_strided(where[start:], (depth, height, width), (plane, pitch, 1))
 
-    def __call__(self, stream: Any = None, aligned: bool = True) -> None:
+    def __call__(self, stream: StreamLike | bool = None, aligned: bool = True) -> None:
         """Copy, after the work of `stream`. `aligned` is taken and has no effect."""
-        if hasattr(stream, "synchronize"):
+        if stream is not None and hasattr(stream, "synchronize"):
             stream.synchronize()
         if 0 in self._box():
             return

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import driver
-from nervanagpu.pycuda.gpuarray import GPUArray
+from nervanagpu.pycuda.gpuarray import GPUArray, Shape
 
 __all__ = [
     "arange", "empty", "empty_like", "ones", "ones_like", "to_gpu", "to_gpu_async", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def to_gpu(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
+def to_gpu(ary: Any, allocator: AllocatorLike = None, stream: StreamLike = None) -> GPUArray:
     """A copy of a host array, by columns if that lies so."""
     host = np.asarray(ary)
     columns = host.flags.f_contiguous and not host.flags.c_contiguous
@@ -24,24 +25,30 @@ def to_gpu(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
     return out
 
 
-def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
+def to_gpu_async(ary: Any, allocator: AllocatorLike = None, stream: StreamLike = None) -> GPUArray:
     """to_gpu, after the work of `stream`."""
     return to_gpu(ary, allocator, stream)
 
 
-def empty(shape: Any, dtype: npt.DTypeLike = np.float64, allocator: Any = None, order: str = "C") -> GPUArray:
+def empty(
+    shape: Shape, dtype: npt.DTypeLike = np.float64, allocator: AllocatorLike = None, order: str = "C"
+) -> GPUArray:
     """An undefined array."""
     return GPUArray(shape, dtype, allocator, order=order)
 
 
-def zeros(shape: Any, dtype: npt.DTypeLike = np.float64, allocator: Any = None, order: str = "C") -> GPUArray:
+def zeros(
+    shape: Shape, dtype: npt.DTypeLike = np.float64, allocator: AllocatorLike = None, order: str = "C"
+) -> GPUArray:
     """An array of zeros."""
     out = GPUArray(shape, dtype, allocator, order=order)
     driver.memset_d8(out.gpudata, 0, out.nbytes)
     return out
 
 
-def ones(shape: Any, dtype: npt.DTypeLike = np.float64, allocator: Any = None, order: str = "C") -> GPUArray:
+def ones(
+    shape: Shape, dtype: npt.DTypeLike = np.float64, allocator: AllocatorLike = None, order: str = "C"
+) -> GPUArray:
     """An array of ones."""
     return GPUArray(shape, dtype, allocator, order=order).fill(1)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from nervanagpu.protocols import StreamLike
 from nervanagpu.pycuda import compute
 from nervanagpu.pycuda.gpuarray import GPUArray
 
@@ -17,7 +17,7 @@ _UNARY = {
 
 
 def _unary(name: str, operation: str) -> Callable[..., GPUArray]:
-    def function(array: GPUArray, stream: Any = None, out: GPUArray | None = None) -> GPUArray:
+    def function(array: GPUArray, stream: StreamLike = None, out: GPUArray | None = None) -> GPUArray:
         if isinstance(stream, GPUArray):
             stream, out = None, stream
         if not isinstance(array, GPUArray):
@@ -34,17 +34,17 @@ ceil, floor, fabs, exp, log, log10, sqrt, sin, cos, tan, asin, acos, atan, sinh,
 )
 
 
-def fmod(arg: GPUArray, mod: GPUArray, stream: Any = None) -> GPUArray:
+def fmod(arg: GPUArray, mod: GPUArray, stream: StreamLike = None) -> GPUArray:
     """The remainder of a division that rounds towards 0."""
     return compute.apply("fmod", arg, mod, stream=stream)  # type: ignore[no-any-return]
 
 
-def atan2(y: GPUArray, x: GPUArray, stream: Any = None) -> GPUArray:
+def atan2(y: GPUArray, x: GPUArray, stream: StreamLike = None) -> GPUArray:
     """The angle of the point (x, y)."""
     return compute.apply("arctan2", y, x, stream=stream)  # type: ignore[no-any-return]
 
 
-def frexp(arg: GPUArray, stream: Any = None) -> tuple[GPUArray, GPUArray]:
+def frexp(arg: GPUArray, stream: StreamLike = None) -> tuple[GPUArray, GPUArray]:
     """(significand, exponent), both of the array's dtype: arg = significand * 2 ** exponent."""
     compute.wait(stream)
     significand, exponent = GPUArray(arg.shape, arg.dtype), GPUArray(arg.shape, arg.dtype)
@@ -53,7 +53,7 @@ def frexp(arg: GPUArray, stream: Any = None) -> tuple[GPUArray, GPUArray]:
     return significand, exponent
 
 
-def ldexp(significand: GPUArray, exponent: GPUArray, stream: Any = None) -> GPUArray:
+def ldexp(significand: GPUArray, exponent: GPUArray, stream: StreamLike = None) -> GPUArray:
     """significand * 2 ** exponent."""
     compute.wait(stream)
     out = GPUArray(significand.shape, significand.dtype)
@@ -61,7 +61,7 @@ def ldexp(significand: GPUArray, exponent: GPUArray, stream: Any = None) -> GPUA
     return out
 
 
-def modf(arg: GPUArray, stream: Any = None) -> tuple[GPUArray, GPUArray]:
+def modf(arg: GPUArray, stream: StreamLike = None) -> tuple[GPUArray, GPUArray]:
     """(fraction, whole part), both with the sign of the element."""
     compute.wait(stream)
     fraction, whole = GPUArray(arg.shape, arg.dtype), GPUArray(arg.shape, arg.dtype)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 import nervanagpu as ng
 from nervanagpu import _core
+from nervanagpu.protocols import StreamLike
 from nervanagpu.pycuda import compute
-from nervanagpu.pycuda.gpuarray import GPUArray
+from nervanagpu.pycuda.gpuarray import GPUArray, Shape
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator", "Philox4_32_10RandomNumberGenerator", "ScrambledSobol32RandomNumberGenerator",
@@ -36,7 +37,7 @@ def get_curand_version() -> tuple[int, int, int]:
     return 10, 0, 0
 
 
-def rand(shape: Any, dtype: npt.DTypeLike = np.float32, stream: Any = None) -> GPUArray:
+def rand(shape: Shape, dtype: npt.DTypeLike = np.float32, stream: StreamLike = None) -> GPUArray:
     """Uniform numbers: floats of 0 to 1, or 32-bit integers of all values."""
     out = GPUArray(shape, dtype)
     _default.fill_uniform(out, stream)
@@ -63,16 +64,16 @@ class _Generator:
         self._offset += (count + 3) // 4
         return self._seed, start
 
-    def call_skip_ahead(self, i: int, stream: Any = None) -> None:
+    def call_skip_ahead(self, i: int, stream: StreamLike = None) -> None:
         """Leave out `i` numbers."""
         self._offset += (int(i) + 3) // 4
 
-    def call_skip_ahead_array(self, i: GPUArray, stream: Any = None) -> None:
+    def call_skip_ahead_array(self, i: GPUArray, stream: StreamLike = None) -> None:
         """Leave out as many numbers as the array's elements add up to."""
         compute.wait(stream)
         self.call_skip_ahead(int(i.get().sum()))
 
-    def fill_uniform(self, data: GPUArray, stream: Any = None) -> None:
+    def fill_uniform(self, data: GPUArray, stream: StreamLike = None) -> None:
         """Uniform numbers: floats of 0 to 1, or integers of all values of 32 bits."""
         compute.wait(stream)
         if data.size == 0:
@@ -101,26 +102,26 @@ class _Generator:
         angle = _uniform(count, *self._take(words_each * count), kind)
         return ng.sqrt(-2 * ng.log(radius)) * ng.cos(angle * (2 * np.pi))
 
-    def fill_normal(self, data: GPUArray, stream: Any = None) -> None:
+    def fill_normal(self, data: GPUArray, stream: StreamLike = None) -> None:
         """Normal numbers of mean 0 and variance 1."""
         compute.wait(stream)
         if data.size:
             self._put(data, self._normal(data.size, data.dtype), data.dtype)
 
-    def gen_uniform(self, shape: Any, dtype: npt.DTypeLike, stream: Any = None) -> GPUArray:
+    def gen_uniform(self, shape: Shape, dtype: npt.DTypeLike, stream: StreamLike = None) -> GPUArray:
         """A new array of uniform numbers."""
         out = GPUArray(shape, dtype)
         self.fill_uniform(out, stream)
         return out
 
-    def gen_normal(self, shape: Any, dtype: npt.DTypeLike, stream: Any = None) -> GPUArray:
+    def gen_normal(self, shape: Shape, dtype: npt.DTypeLike, stream: StreamLike = None) -> GPUArray:
         """A new array of normal numbers."""
         out = GPUArray(shape, dtype)
         self.fill_normal(out, stream)
         return out
 
     def gen_log_normal(
-        self, shape: Any, dtype: npt.DTypeLike, log_mean: float, log_stddev: float, stream: Any = None
+        self, shape: Shape, dtype: npt.DTypeLike, log_mean: float, log_stddev: float, stream: StreamLike = None
     ) -> GPUArray:
         """Numbers whose logarithm is normal."""
         out = GPUArray(shape, dtype)
@@ -129,17 +130,19 @@ class _Generator:
             self._put(out, numbers, out.dtype)
         return out
 
-    def gen_poisson(self, shape: Any, dtype: npt.DTypeLike, lambda_value: float, stream: Any = None) -> GPUArray:
+    def gen_poisson(
+        self, shape: Shape, dtype: npt.DTypeLike, lambda_value: float, stream: StreamLike = None
+    ) -> GPUArray:
         """Poisson's numbers of mean `lambda_value`: each step of a product of uniform numbers counts one."""
         out = GPUArray(shape, dtype)
         self.fill_poisson(out, lambda_value, stream)
         return out
 
-    def fill_log_normal(self, data: GPUArray, log_mean: float, log_stddev: float, stream: Any = None) -> None:
+    def fill_log_normal(self, data: GPUArray, log_mean: float, log_stddev: float, stream: StreamLike = None) -> None:
         """Numbers whose logarithm is normal."""
         data[...] = self.gen_log_normal(data.shape, data.dtype, log_mean, log_stddev, stream)
 
-    def fill_poisson(self, data: GPUArray, lambda_value: float | None = None, stream: Any = None) -> None:
+    def fill_poisson(self, data: GPUArray, lambda_value: float | None = None, stream: StreamLike = None) -> None:
         """Poisson's numbers of mean `lambda_value`; None: each element is the mean of its own number."""
         compute.wait(stream)
         if data.size == 0:
@@ -159,11 +162,11 @@ class _Generator:
 class _Sequences(_Generator):
     """A generator whose numbers come in sequences of 2**42."""
 
-    def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
+    def call_skip_ahead_sequence(self, i: int, stream: StreamLike = None) -> None:
         """Leave out `i` sequences."""
         self.call_skip_ahead(int(i) << 42)
 
-    def call_skip_ahead_sequence_array(self, i: GPUArray, stream: Any = None) -> None:
+    def call_skip_ahead_sequence_array(self, i: GPUArray, stream: StreamLike = None) -> None:
         """Leave out as many sequences as the array's elements add up to."""
         compute.wait(stream)
         self.call_skip_ahead_sequence(int(i.get().sum()))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute, driver
 from nervanagpu.pycuda.arrays import dense_strides, is_dense
 from nervanagpu.pycuda.vectors import vec
@@ -37,7 +38,7 @@ class GPUArray:
         self,
         shape: Shape,
         dtype: npt.DTypeLike,
-        allocator: Callable[[int], Any] | None = None,
+        allocator: AllocatorLike = None,
         base: Any = None,
         gpudata: Any = None,
         strides: Sequence[int] | None = None,
@@ -136,7 +137,7 @@ class GPUArray:
         return to_gpu, (self.get(),)
 
     # --- to and from the host -------------------------------------------------------------------------------------
-    def set(self, ary: Any, stream: Any = None, async_: bool | None = None) -> None:
+    def set(self, ary: Any, stream: StreamLike = None, async_: bool | None = None) -> None:
         """Copy a host array of this shape and dtype."""
         host = np.asarray(ary)
         if host.size != self.size:
@@ -157,11 +158,11 @@ class GPUArray:
             driver.memcpy_htod(copy.gpudata, np.ascontiguousarray(host))
             compute.copy_into(self, copy)
 
-    def set_async(self, ary: Any, stream: Any = None) -> None:
+    def set_async(self, ary: Any, stream: StreamLike = None) -> None:
         """set, after the work of `stream`."""
         self.set(ary, stream)
 
-    def get(self, ary: Any = None, pagelocked: bool = False, async_: bool = False, stream: Any = None) -> Any:
+    def get(self, ary: Any = None, pagelocked: bool = False, async_: bool = False, stream: StreamLike = None) -> Any:
         """A copy on the host, or in `ary`, of this shape and dtype."""
         compute.wait(stream)
         if ary is not None:
@@ -180,7 +181,7 @@ class GPUArray:
         ary[...] = host
         return ary
 
-    def get_async(self, stream: Any = None, ary: Any = None) -> Any:
+    def get_async(self, stream: StreamLike = None, ary: Any = None) -> Any:
         """get, after the work of `stream`."""
         return self.get(ary, stream=stream)
 
@@ -206,14 +207,14 @@ class GPUArray:
         compute.copy_into(out, self)
         return out
 
-    def astype(self, dtype: npt.DTypeLike, stream: Any = None) -> GPUArray:
+    def astype(self, dtype: npt.DTypeLike, stream: StreamLike = None) -> GPUArray:
         """A copy with another dtype."""
         columns = self.flags.f_contiguous and not self.flags.c_contiguous
         out = GPUArray(self.shape, dtype, self.allocator, order="F" if columns else "C")
         compute.copy_into(out, self)
         return out
 
-    def fill(self, value: Any, stream: Any = None) -> GPUArray:
+    def fill(self, value: Any, stream: StreamLike = None) -> GPUArray:
         """Every element becomes `value`; returns the array."""
         compute.wait(stream)
         self[...] = value
@@ -235,7 +236,7 @@ class GPUArray:
 
     bind_to_texref = bind_to_texref_ext
 
-    def reshape(self, *shape: Any, order: str = "C") -> GPUArray:
+    def reshape(self, *shape: Shape, order: str = "C") -> GPUArray:
         """A view of another shape. ValueError if the number of elements is another, or where it needs a copy."""
         wanted = _lengths(shape[0]) if len(shape) == 1 else _lengths(shape)
         known = int(np.prod([n for n in wanted if n != -1], dtype=np.int64))
@@ -322,7 +323,7 @@ class GPUArray:
             raise ValueError(f"an array of shape {value.shape} does not fit {to.shape}")
         compute.copy_into(to, compute.broadcast(value, to.shape))
 
-    def setitem(self, index: Any, value: Any, stream: Any = None) -> None:
+    def setitem(self, index: Any, value: Any, stream: StreamLike = None) -> None:
         """self[index] = value, after the work of `stream`."""
         compute.wait(stream)
         self[index] = value
@@ -334,7 +335,7 @@ class GPUArray:
         other: Any,
         otherfac: Any,
         add_timer: object = None,
-        stream: Any = None,
+        stream: StreamLike = None,
         out: GPUArray | None = None,
     ) -> GPUArray:
         """selffac * self + otherfac * other."""
@@ -363,7 +364,7 @@ class GPUArray:
         parts: GPUArray = compute.apply("imag", self) if complex_ else compute.apply("multiply", self, 0)
         return parts
 
-    def reverse(self, stream: Any = None) -> GPUArray:
+    def reverse(self, stream: StreamLike = None) -> GPUArray:
         """A copy of an array of one axis, last element first."""
         return self[::-1].copy("C")
 

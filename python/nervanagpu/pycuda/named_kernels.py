@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nervanagpu.arguments import shown
+from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.function import Function
 from nervanagpu.pycuda.tools import dtype_to_ctype
 
@@ -159,7 +160,7 @@ class _Combination:
         """Run the kernel with what the sum reads and writes, and the number of elements."""
         self._function.prepared_call(grid, block, *self._bound(), *args, **more)
 
-    def prepared_async_call(self, grid: Any, block: Any, stream: Any, *args: Any, **more: Any) -> None:
+    def prepared_async_call(self, grid: Any, block: Any, stream: driver.Stream | None, *args: Any, **more: Any) -> None:
         """prepared_call in a stream."""
         self._function.prepared_async_call(grid, block, stream, *self._bound(), *args, **more)
 

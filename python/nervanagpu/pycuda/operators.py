@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute
 
 _BINARY = {
@@ -56,14 +57,14 @@ def _unary(name: str) -> Callable[[Any], Any]:
     return operator
 
 
-def _any(self: Any, stream: Any = None, allocator: Any = None) -> Any:
+def _any(self: Any, stream: StreamLike = None, allocator: AllocatorLike = None) -> Any:
     """Whether an element is not 0: an array of no axes."""
     from nervanagpu.pycuda import array_functions
 
     return array_functions.any(self, stream, allocator)
 
 
-def _all(self: Any, stream: Any = None, allocator: Any = None) -> Any:
+def _all(self: Any, stream: StreamLike = None, allocator: AllocatorLike = None) -> Any:
     """Whether no element is 0: an array of no axes."""
     from nervanagpu.pycuda import array_functions
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import c_types, kernel_templates
+from nervanagpu.protocols import AllocatorLike
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.elementwise import Arguments, declarations, length_of, values_for
 
@@ -34,7 +35,7 @@ class ReductionKernel:
         keep: bool = False,
         options: Sequence[str] | None = None,
         preamble: str = "",
-        allocator: Any = None,
+        allocator: AllocatorLike = None,
     ) -> None:
         self.dtype_out = np.dtype(dtype_out)
         self.name = name
@@ -62,7 +63,7 @@ class ReductionKernel:
         range: slice | None = None,
         slice: slice | None = None,
         stream: driver.Stream | None = None,
-        allocator: Any = None,
+        allocator: AllocatorLike = None,
         return_async: bool = False,
         out: Any = None,
     ) -> Any:
@@ -86,7 +87,9 @@ class ReductionKernel:
             self._run(self._second, 1, [partial.ptr, result.ptr], (0, 1, 1, parts), stream)
         return result
 
-    def _run(self, text: str, parts: int, values: list[Any], counts: Sequence[int], stream: Any) -> None:
+    def _run(
+        self, text: str, parts: int, values: list[Any], counts: Sequence[int], stream: driver.Stream | None
+    ) -> None:
         kernel = kernel_templates.kernel(text, self.name, self._options)
         numbers = [kernel_templates.whole(c) for c in counts]
         kernel[parts, kernel_templates.THREADS](*values, *numbers, stream=driver.stream_of(stream))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import c_types, kernel_templates
+from nervanagpu.protocols import AllocatorLike
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.arrays import VectorView
 
@@ -46,7 +47,7 @@ class InclusiveScanKernel:
         self,
         input_ary: Any,
         output_ary: Any = None,
-        allocator: Any = None,
+        allocator: AllocatorLike = None,
         queue: object = None,
         stream: driver.Stream | None = None,
     ) -> Any:
@@ -73,11 +74,11 @@ class InclusiveScanKernel:
         self._run("_shift", kernel_templates.blocks_for(given.size), values, stream)
         return out
 
-    def _run(self, suffix: str, blocks: int, values: list[Any], stream: Any) -> None:
+    def _run(self, suffix: str, blocks: int, values: list[Any], stream: driver.Stream | None) -> None:
         kernel = kernel_templates.kernel(self._text, self._name + suffix, self._options)
         kernel[blocks, kernel_templates.THREADS](*values, stream=driver.stream_of(stream))
 
-    def _scan(self, source: int, to: int, n: int, stream: Any) -> None:
+    def _scan(self, source: int, to: int, n: int, stream: driver.Stream | None) -> None:
         """Tiles, then the sums of the tiles by the same kernels, then the sums into the tiles."""
         from nervanagpu.pycuda import gpuarray
 

@@ -13,6 +13,7 @@ from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, integers, tensor
 from nervanagpu.fft import transforms
+from nervanagpu.protocols import StreamLike
 from nervanagpu.skcuda import arrays
 
 
@@ -28,7 +29,7 @@ class Plan:
         in_dtype: npt.DTypeLike,
         out_dtype: npt.DTypeLike,
         batch: int = 1,
-        stream: Any = None,
+        stream: StreamLike = None,
         mode: int = 1,
         **layout: Any,
     ) -> None:

@@ -44,7 +44,7 @@ def dot(
     y_gpu: GPUTensor,
     transa: str = "N",
     transb: str = "N",
-    handle: Any = None,
+    handle: object = None,
     out: GPUTensor | None = None,
 ) -> Any:
     """The product of matrices, of which either may be transposed; of two vectors a number."""
@@ -70,7 +70,7 @@ def add_dot(
     transb: str = "N",
     alpha: float = 1.0,
     beta: float = 1.0,
-    handle: Any = None,
+    handle: object = None,
 ) -> GPUTensor:
     """c = alpha * a @ b + beta * c, in place; returns c."""
     left, right = _turned("add_dot", "transa", a_gpu, transa), _turned("add_dot", "transb", b_gpu, transb)
@@ -84,12 +84,12 @@ def mdot(*args: GPUTensor, **more: Any) -> GPUTensor:
     return ours.multi_dot(args)
 
 
-def transpose(a_gpu: GPUTensor, handle: Any = None) -> GPUTensor:
+def transpose(a_gpu: GPUTensor, handle: object = None) -> GPUTensor:
     """A transposed copy of a matrix."""
     return ours.matrix_transpose(a_gpu).copy()
 
 
-def hermitian(a_gpu: GPUTensor, handle: Any = None) -> GPUTensor:
+def hermitian(a_gpu: GPUTensor, handle: object = None) -> GPUTensor:
     """A transposed and conjugated copy of a matrix."""
     return adjoint(tensor("hermitian", "a_gpu", a_gpu)).copy()
 
@@ -120,21 +120,21 @@ def multiply(x_gpu: GPUTensor, y_gpu: GPUTensor, overwrite: bool = False) -> GPU
 
 
 def dot_diag(
-    d_gpu: GPUTensor, a_gpu: GPUTensor, trans: str = "N", overwrite: bool = False, handle: Any = None
+    d_gpu: GPUTensor, a_gpu: GPUTensor, trans: str = "N", overwrite: bool = False, handle: object = None
 ) -> GPUTensor:
     """diag(d) @ a, or with trans "T" (a.T @ diag(d)).T, which is the same."""
     _turned("dot_diag", "trans", a_gpu, trans)
     return _into(a_gpu, elementwise.multiply(d_gpu[:, None], a_gpu), overwrite)
 
 
-def add_diag(d_gpu: GPUTensor, a_gpu: GPUTensor, overwrite: bool = False, handle: Any = None) -> GPUTensor:
+def add_diag(d_gpu: GPUTensor, a_gpu: GPUTensor, overwrite: bool = False, handle: object = None) -> GPUTensor:
     """a with d added to its diagonal."""
     out = a_gpu if overwrite else a_gpu.copy()
     ours.diagonal(out)[...] = ours.diagonal(out) + d_gpu
     return out
 
 
-def scale(alpha: float, x_gpu: GPUTensor, alpha_real: bool = False, handle: Any = None) -> None:
+def scale(alpha: float, x_gpu: GPUTensor, alpha_real: bool = False, handle: object = None) -> None:
     """x *= alpha"""
     x_gpu[...] = elementwise.multiply(x_gpu, alpha)
 
@@ -161,7 +161,7 @@ def svd(a_gpu: GPUTensor, jobu: str = "A", jobvt: str = "A", lib: str = "cusolve
     return (u[:, :k] if jobs[0] == "S" else u), s, (vh[:k] if jobs[1] == "S" else vh)
 
 
-def qr(a_gpu: GPUTensor, mode: str = "reduced", handle: Any = None, lib: str = "cusolver") -> Any:
+def qr(a_gpu: GPUTensor, mode: str = "reduced", handle: object = None, lib: str = "cusolver") -> Any:
     """(q, r), or with mode "economic" or "r" what numpy.linalg.qr gives."""
     return ours.qr(a_gpu, "reduced" if mode == "economic" else mode)
 
@@ -203,32 +203,32 @@ def cho_solve(A: GPUTensor, b: GPUTensor, uplo: str = "L", lib: str = "cusolver"
     b[...] = ours.solve(whole, b)
 
 
-def det(a_gpu: GPUTensor, overwrite: bool = False, handle: Any = None, lib: str = "cusolver") -> Any:
+def det(a_gpu: GPUTensor, overwrite: bool = False, handle: object = None, lib: str = "cusolver") -> Any:
     """The determinant, a number."""
     return _number(ours.det(a_gpu))
 
 
-def trace(x_gpu: GPUTensor, handle: Any = None) -> Any:
+def trace(x_gpu: GPUTensor, handle: object = None) -> Any:
     """The sum of the diagonal, a number."""
     return _number(ours.trace(x_gpu))
 
 
-def norm(x_gpu: GPUTensor, handle: Any = None) -> Any:
+def norm(x_gpu: GPUTensor, handle: object = None) -> Any:
     """The root of the sum of squares of all elements, a number."""
     return _number(ours.norm(x_gpu))
 
 
-def tril(a_gpu: GPUTensor, overwrite: bool = False, handle: Any = None) -> GPUTensor:
+def tril(a_gpu: GPUTensor, overwrite: bool = False, handle: object = None) -> GPUTensor:
     """The lower triangle of a square matrix, 0 above."""
     return _into(a_gpu, triangles.triangle(a_gpu, upper=False), overwrite)
 
 
-def triu(a_gpu: GPUTensor, k: int = 0, overwrite: bool = False, handle: Any = None) -> GPUTensor:
+def triu(a_gpu: GPUTensor, k: int = 0, overwrite: bool = False, handle: object = None) -> GPUTensor:
     """The upper triangle from diagonal k on, 0 below."""
     return _into(a_gpu, triangles.triangle(a_gpu, upper=True, offset=integer("triu", "k", k)), overwrite)
 
 
-def vander(a_gpu: GPUTensor, n: int | None = None, ascending: bool = True, handle: Any = None) -> GPUTensor:
+def vander(a_gpu: GPUTensor, n: int | None = None, ascending: bool = True, handle: object = None) -> GPUTensor:
     """(m, n): powers 0, 1, ..., n - 1 of a vector in columns, or descending ones."""
     a = tensor("vander", "a_gpu", a_gpu)
     count = a.shape[0] if n is None else integer("vander", "n", n, 0)

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from nervanagpu import _core, composed, creation, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, tensor
-from nervanagpu.creation import zeros_like
+from nervanagpu.creation import Shape, zeros_like
 from nervanagpu.elementwise import add, divide, multiply, subtract
+from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.reductions import max, mean, min, sum
 from nervanagpu.scans import cumsum
 from nervanagpu.skcuda import arrays
@@ -20,7 +21,7 @@ from nervanagpu.skcuda import arrays
 argmax, argmin = composed.argmax, composed.argmin
 
 
-def init(allocator: Any = None) -> None:
+def init(allocator: AllocatorLike = None) -> None:
     """Open the device."""
     _core.device()
 
@@ -49,12 +50,12 @@ def get_compute_capability(dev: Any = None) -> float:
     return int(digits) / 10
 
 
-def zeros(shape: Any, dtype: npt.DTypeLike, order: str = "C", allocator: Any = None) -> GPUTensor:
+def zeros(shape: Shape, dtype: npt.DTypeLike, order: str = "C", allocator: AllocatorLike = None) -> GPUTensor:
     """A tensor of zeros; rows first, whatever the order."""
     return creation.zeros(shape, dtype)
 
 
-def ones(shape: Any, dtype: npt.DTypeLike, order: str = "C", allocator: Any = None) -> GPUTensor:
+def ones(shape: Shape, dtype: npt.DTypeLike, order: str = "C", allocator: AllocatorLike = None) -> GPUTensor:
     """A tensor of ones; rows first, whatever the order."""
     return creation.ones(shape, dtype)
 
@@ -64,7 +65,7 @@ def ones_like(a: GPUTensor) -> GPUTensor:
     return creation.ones(a.shape, a.dtype)
 
 
-def inf(shape: Any, dtype: npt.DTypeLike, order: str = "C", allocator: Any = None) -> GPUTensor:
+def inf(shape: Shape, dtype: npt.DTypeLike, order: str = "C", allocator: AllocatorLike = None) -> GPUTensor:
     """A tensor of infinities."""
     return creation.full(shape, np.inf, dtype)
 
@@ -74,12 +75,16 @@ def maxabs(x_gpu: GPUTensor) -> GPUTensor:
     return reductions.max(elementwise.absolute(tensor("maxabs", "x_gpu", x_gpu))).reshape(1)
 
 
-def var(x_gpu: GPUTensor, ddof: int = 0, axis: Any = None, stream: Any = None, keepdims: bool = False) -> GPUTensor:
+def var(
+    x_gpu: GPUTensor, ddof: int = 0, axis: int | None = None, stream: StreamLike = None, keepdims: bool = False
+) -> GPUTensor:
     """The variance along `axis`."""
     return reductions.var(x_gpu, axis, ddof=ddof, keepdims=keepdims)
 
 
-def std(x_gpu: GPUTensor, ddof: int = 0, axis: Any = None, stream: Any = None, keepdims: bool = False) -> GPUTensor:
+def std(
+    x_gpu: GPUTensor, ddof: int = 0, axis: int | None = None, stream: StreamLike = None, keepdims: bool = False
+) -> GPUTensor:
     """The standard deviation along `axis`."""
     return reductions.std(x_gpu, axis, ddof=ddof, keepdims=keepdims)
 
@@ -135,21 +140,21 @@ def _stored(result: GPUTensor, out: GPUTensor | None) -> GPUTensor:
 
 
 def add_matvec(
-    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: Any = None
+    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: StreamLike = None
 ) -> GPUTensor:
     """x plus a vector, a column (axis 0) or a row (axis 1)."""
     return _stored(elementwise.add(*_along("add_matvec", x_gpu, a_gpu, axis)), out)
 
 
 def mult_matvec(
-    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: Any = None
+    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: StreamLike = None
 ) -> GPUTensor:
     """x times a vector, a column (axis 0) or a row (axis 1)."""
     return _stored(elementwise.multiply(*_along("mult_matvec", x_gpu, a_gpu, axis)), out)
 
 
 def div_matvec(
-    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: Any = None
+    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: StreamLike = None
 ) -> GPUTensor:
     """x over a vector, a column (axis 0) or a row (axis 1)."""
     return _stored(elementwise.divide(*_along("div_matvec", x_gpu, a_gpu, axis)), out)

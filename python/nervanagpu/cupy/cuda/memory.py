@@ -10,6 +10,7 @@ from nervanagpu import _core
 from nervanagpu.arguments import integer, number
 from nervanagpu.creation import empty, pinned
 from nervanagpu.cupy.raw import MemoryPointer
+from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda.device import mem_get_info
 
 OutOfMemoryError = MemoryError
@@ -80,7 +81,7 @@ class MemoryPool:
         """The limit in bytes; 0: none."""
         return int(_core.memory_limit())
 
-    def free_all_blocks(self, stream: Any = None) -> None:
+    def free_all_blocks(self, stream: StreamLike = None) -> None:
         """Give what is not in use back to the device."""
         _core.release_cached_memory()
 
@@ -120,7 +121,7 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
     return _pinned
 
 
-def set_allocator(allocator: Callable[[int], Any] | None = None) -> None:
+def set_allocator(allocator: AllocatorLike = None) -> None:
     """What alloc() asks. Tensors take theirs from the library's pool in any case."""
     global _allocator
     _allocator = _from_pool if allocator is None else allocator
@@ -134,7 +135,7 @@ def get_allocator() -> Callable[[int], Any]:
 class using_allocator:
     """A context in which alloc() asks another allocator."""
 
-    def __init__(self, allocator: Callable[[int], Any] | None = None) -> None:
+    def __init__(self, allocator: AllocatorLike = None) -> None:
         self._wanted = allocator
 
     def __enter__(self) -> using_allocator:
@@ -148,5 +149,5 @@ class using_allocator:
         set_allocator(self._before)
 
 
-def set_pinned_memory_allocator(allocator: Callable[[int], Any] | None = None) -> None:
+def set_pinned_memory_allocator(allocator: AllocatorLike = None) -> None:
     """Taken and without effect: page-locked memory is asked of the driver."""

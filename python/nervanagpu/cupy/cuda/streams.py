@@ -11,6 +11,7 @@ from typing import Any
 
 from nervanagpu import _core
 from nervanagpu.arguments import shown
+from nervanagpu.protocols import StreamLike
 
 _state = threading.local()
 
@@ -114,7 +115,7 @@ def get_current_stream(device_id: int = -1) -> Stream:
     return current
 
 
-def native(stream: Any = None) -> _core.Stream | None:
+def native(stream: StreamLike = None) -> _core.Stream | None:
     """The library's stream under one of CuPy's; of None under the current one. TypeError for anything else."""
     if stream is None:
         return get_current_stream()._stream
