@@ -5,44 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import nervanagpu as ng
 import pytest
 from source_tree import ROOT
+from torch_operands import BOUND, DEVICE, OPS, F, close, ngt, rand, torch
 
-torch: Any = pytest.importorskip("torch", reason="needs PyTorch (make test-torch installs it)")
-
-import nervanagpu.torch as ngt  # noqa: E402
-
-F = torch.nn.functional
-OPS = torch.ops.nervanagpu
-DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
-BOUND = {torch.float32: 2e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
-
-
-@pytest.fixture(autouse=True)
-def _same_numbers() -> Iterator[None]:
-    torch.manual_seed(2015)
-    ngt.reset_calls()
-    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        yield
-
-
-def rand(*shape: int, dtype: Any = torch.float32) -> Any:
-    return (torch.randn(*shape, device=DEVICE) * 0.5).to(dtype)
-
-
-def close(got: Any, want: Any, bound: float | None = None) -> None:
-    """Equal shapes, strides' order and elements within a bound of the largest; NaN is never close."""
-    assert got.shape == want.shape
-    assert got.dtype == want.dtype
-    got, want = got.detach(), want.detach()
-    if got.numel():
-        scale = max(1.0, float(want.abs().max()))
-        error = float((got.double() - want.double()).abs().max())
-        assert error <= (BOUND[got.dtype] if bound is None else bound) * scale
+pytestmark = pytest.mark.usefixtures("fresh_torch")
 
 
 def same_gradients(

@@ -7,40 +7,14 @@ import io
 import pickle
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import nervanagpu as ng
 import pytest
+from torch_operands import DEVICE, OPS, F, close, ngt, rand, torch
 
-torch: Any = pytest.importorskip("torch", reason="needs PyTorch (make test-torch installs it)")
-
-import nervanagpu.torch as ngt  # noqa: E402
-
-F = torch.nn.functional
-OPS = torch.ops.nervanagpu
-DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
-
-
-@pytest.fixture(autouse=True)
-def _same_numbers() -> Iterator[None]:
-    torch.manual_seed(2015)
-    ngt.reset_calls()
-    yield
-
-
-def rand(*shape: int, dtype: Any = torch.float32) -> Any:
-    return (torch.randn(*shape, device=DEVICE) * 0.5).to(dtype)
-
-
-def close(got: Any, want: Any, bound: float = 1e-4) -> None:
-    """Equal shapes and dtypes, elements within a bound of the largest; NaN is never close."""
-    assert got.shape == want.shape and got.dtype == want.dtype
-    if got.numel():
-        scale = max(1.0, float(want.detach().abs().max()))
-        assert float((got.detach().double() - want.detach().double()).abs().max()) <= bound * scale
-
+pytestmark = pytest.mark.usefixtures("fresh_torch")
 
 Function = Callable[..., Any]
 # Ours, torch's, and operands that are differentiated.

@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from torch_operands import DEVICE, near, ngt, torch
 
-torch: Any = pytest.importorskip("torch", reason="needs PyTorch (make test-torch installs it)")
 pytest.importorskip("expecttest", reason="needs expecttest, as PyTorch's samples do (make test-torch installs it)")
 
-import nervanagpu as ng  # noqa: E402
-import nervanagpu.torch as ngt  # noqa: E402
-
-DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
 F = "nn.functional."
 NAMES = [
     "mm", "addmm", "bmm", "baddbmm", "matmul", f"{F}linear",
@@ -49,14 +45,6 @@ def run(op: Any, sample: Any, convert: Any = lambda t: t) -> tuple[list[Any], li
     return results, list(torch.autograd.grad(loss, wanted, allow_unused=True))
 
 
-def close(got: Any, want: Any, bound: float) -> bool:
-    """Within a bound of the largest; NaN is never close."""
-    if got is None or want is None or got.shape != want.shape:
-        return got is want
-    scale = max(1.0, float(want.abs().max())) if want.numel() else 1.0
-    return want.numel() == 0 or float((got.double() - want.double()).abs().max()) <= bound * scale
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", list(BOUND))
 @pytest.mark.parametrize("name", NAMES)
@@ -73,7 +61,9 @@ def test_samples(name: str, dtype: str) -> None:
         count += 1
         ours += bool(calls) and not any(c["fallback"] for c in calls)
         if not all(
-            close(g, w, BOUND[dtype]) for gs, ws in zip(got, want, strict=True) for g, w in zip(gs, ws, strict=True)
+            (g is w if g is None or w is None else near(g, w, BOUND[dtype]))
+            for gs, ws in zip(got, want, strict=True)
+            for g, w in zip(gs, ws, strict=True)
         ):
             wrong.append(f"{tuple(sample.input.shape)} {sample.args} {sample.kwargs}"[:300])
     if not count:

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
-import nervanagpu as ng
 import pytest
+from torch_operands import DEVICE, ngt, rand, torch
 
-torch: Any = pytest.importorskip("torch", reason="needs PyTorch (make test-torch installs it)")
-
-import nervanagpu.torch as ngt  # noqa: E402
-
-DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
-
-
-@pytest.fixture(autouse=True)
-def _same_numbers() -> Iterator[None]:
-    torch.manual_seed(2015)
-    ngt.reset_calls()
-    yield
-
-
-def rand(*shape: int) -> Any:
-    return torch.randn(*shape, device=DEVICE)
+pytestmark = pytest.mark.usefixtures("fresh_torch")
 
 
 def ours(name: str = "aten.mm") -> int:
