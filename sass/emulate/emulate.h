@@ -114,12 +114,12 @@ struct Launch {
   std::uint32_t dynamic_shared = 0;
   std::span<const std::byte> params;
   Mode mode = Mode::kFast;
-  unsigned threads = 0;                                        // CTAs at a time, host threads but for an order; 0: some
-  std::uint32_t order = 0;                                     // a seed of the order of warps: turns.h; 0: ascending
-  bool last_cta_first = false;                                 // CTAs are begun from the last one down
-  std::uint32_t cluster = 0;                                   // CTAs of a cluster along x; 0: what the kernel states
-  std::uint64_t limit = 0;                                     // warp instructions of the grid; 0: without end
-  std::function<void(std::string_view)> print = {};            // gets what vprintf prints; empty: the standard output
+  unsigned threads = 0;                              // CTAs at a time, host threads but for an order; 0: some
+  std::uint32_t order = 0;                           // a seed of the order of warps: warp_scheduler.h; 0: ascending
+  bool last_cta_first = false;                       // CTAs are begun from the last one down
+  std::uint32_t cluster = 0;                         // CTAs of a cluster along x; 0: what the kernel states
+  std::uint64_t limit = 0;                           // warp instructions of the grid; 0: without end
+  std::function<void(std::string_view)> print = {};  // gets what vprintf prints; empty: the standard output
   [[nodiscard]] bool in_clusters(const Kernel& kernel) const;  // else there is no cluster barrier
 };
 

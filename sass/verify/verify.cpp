@@ -5,11 +5,11 @@
 #include <tuple>
 
 #include "sass/verify/code.h"
-#include "sass/verify/early.h"
 #include "sass/verify/finding.h"
-#include "sass/verify/fixed.h"
+#include "sass/verify/fixed_latency.h"
 #include "sass/verify/legality.h"
 #include "sass/verify/ownership.h"
+#include "sass/verify/programmatic_launch.h"
 #include "sass/verify/scoreboards.h"
 
 namespace nervanagpu::sass {
@@ -18,7 +18,7 @@ namespace {
 using namespace verify_detail;
 
 struct State {
-  FixedState fixed;
+  FixedLatencyState fixed;
   ScoreboardState scoreboards;
   OwnershipState ownership;
   bool reached = false;
@@ -139,7 +139,7 @@ std::vector<Hazard> verify(Arch arch, const KernelImage& kernel, const ModuleDat
   Findings found;
   for (const Problem& p : code.unproven) found.push_back({Hazard::Kind::kControl, p.at, p.at, 0, 0, 0, p.text});
   check_legality(code, found);
-  check_early(code, found);
+  check_programmatic_launch(code, found);
   Proof(code).run(found);
   // One hazard for each pair of instructions: the first register stands for its neighbours.
   std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {

@@ -402,7 +402,7 @@ void Checker::run(Warp& w, const Uop* u) {
     }
     if (!clean) {
       u = step(w, u);
-      if (w.quantum != 0) u = count_turn(w, u);
+      if (w.quantum != 0) u = count_quantum(w, u);
       continue;
     }
     w.exec = lanes;
@@ -418,7 +418,7 @@ void Checker::run(Warp& w, const Uop* u) {
       t.producer = q.producer[i];
     }
     s.clock += q.stall;
-    if (w.quantum != 0) u = count_turn(w, u);
+    if (w.quantum != 0) u = count_quantum(w, u);
   }
 }
 

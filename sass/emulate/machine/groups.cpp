@@ -130,24 +130,24 @@ void release_syncs(Warp& w) {
 
 bool run_warp(Warp& w) {
   const Grid& grid = *w.cta->grid;
-  while (!w.groups.empty() && (w.stop == Stop::kTurnOver || pick(w))) {
+  while (!w.groups.empty() && (w.stop == Stop::kQuantumOver || pick(w))) {
     Group& g = w.groups[w.current];
     g.released = false;
     w.active = w.exec = g.mask;
-    if (w.stop != Stop::kTurnOver) w.slice = kSlice;
+    if (w.stop != Stop::kQuantumOver) w.slice = kSlice;
     w.stop = Stop::kNone;
     const Uop* u = w.code + g.pc;
     w.mark = u;
     if (w.checker != nullptr) {
       w.checker->run(w, u);
     } else if (w.quantum != 0) {
-      while (u != nullptr) u = count_turn(w, u->run(w, u));
+      while (u != nullptr) u = count_quantum(w, u->run(w, u));
     } else {
       while (u != nullptr) u = u->run(w, u);
     }
     if (w.stop == Stop::kFault || grid.stopped.load(std::memory_order_relaxed)) return false;
     if (!within_limit(w)) return false;
-    if (w.stop == Stop::kTurnOver) return true;
+    if (w.stop == Stop::kQuantumOver) return true;
     if (w.stop == Stop::kYield) {
       w.rotate = true;
       // A loop whose counter was read too early may never end: after a finding, time is limited.

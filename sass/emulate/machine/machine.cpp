@@ -10,7 +10,7 @@
 #include "sass/emulate/machine/cluster.h"
 #include "sass/emulate/machine/grid.h"
 #include "sass/emulate/machine/spin.h"
-#include "sass/emulate/machine/turns.h"
+#include "sass/emulate/machine/warp_scheduler.h"
 #include "sass/emulate/ops/lanes.h"
 
 namespace nervanagpu::sass::emulate {
@@ -138,29 +138,29 @@ class Runner {
       cta.id = grid_.cta_at(n, cta.rank);
       begin(cta);
     }
-    turns_.begin(cluster_.ctas, grid_.launch.order, n);
+    scheduler_.begin(cluster_.ctas, grid_.launch.order, n);
     return true;
   }
 
   enum class Went : std::uint8_t { kOn, kWaits, kToEnd, kWrong };  // kWaits: nothing that concerns others happened
-  // Some warps of the cluster have a turn.
+  // Some warps of the cluster have a quantum.
   Went round() {
     bool moved = false;
     bool polls_alone = true;
     bool slices_alone = true;  // every warp that ran used up its time slice
     bool preempted = false;
     const std::uint64_t progress = cluster_.progress();
-    for (const Turns::Turn& turn : turns_.round()) {
-      Warp& w = *turn.warp;
+    for (const WarpScheduler::Quantum& quantum : scheduler_.round()) {
+      Warp& w = *quantum.warp;
       if (w.live == 0) continue;
       const bool ready =
           std::any_of(w.groups.begin(), w.groups.end(), [](const Group& g) { return g.state == Group::State::kReady; });
       if (!ready) continue;
       moved = true;
       w.polls = false;
-      w.quantum = turn.instructions;
+      w.quantum = quantum.instructions;
       if (!run_warp(w)) return Went::kWrong;
-      preempted = w.stop == Stop::kTurnOver;
+      preempted = w.stop == Stop::kQuantumOver;
       polls_alone = polls_alone && w.polls;
       slices_alone = slices_alone && w.stop == Stop::kYield;
     }
@@ -182,8 +182,8 @@ class Runner {
       return Went::kToEnd;
     }
     const bool event = cluster_.progress() != progress || !(slices_alone || polls_alone || preempted);
-    turns_.ran(event);
-    if (!turns_.whole() && !event) return Went::kOn;
+    scheduler_.ran(event);
+    if (!scheduler_.whole() && !event) return Went::kOn;
     idle_ = polls_alone && cluster_.progress() == progress ? idle_ + 1 : 0;
     const bool waits = moved && slices_alone && cluster_.progress() == progress;
     if (!waits) spin_.moved();
@@ -305,7 +305,7 @@ class Runner {
   Grid& grid_;
   Cluster cluster_;
   Order order_;
-  Turns turns_;
+  WarpScheduler scheduler_;
   SpinWatch spin_;
   std::uint32_t idle_ = 0;                          // rounds in a row in which all that run only asked for an mbarrier
   std::vector<std::unique_ptr<Checker>> checkers_;  // by rank; checked mode only
@@ -316,7 +316,7 @@ class Runner {
 
 // Several clusters at a time on one host thread; whose turn it is follows from the order. One of them falls behind.
 void run_in_order(Grid& grid, std::uint64_t at_a_time) {
-  constexpr unsigned kBurst = 8;  // rounds of a turn: up to 2^8
+  constexpr unsigned kBurst = 8;  // rounds of a burst: up to 2^8
   constexpr std::uint32_t kWhile = 256;
   Random random(grid.launch.order);
   std::vector<std::unique_ptr<Runner>> all;

@@ -74,9 +74,9 @@ struct Token {
 
 enum class Stop : std::uint8_t {
   kNone,
-  kYield,     // the group could go on (time slice, NANOSLEEP, YIELD)
-  kTurnOver,  // the group goes on where it is in the next turn
-  kBlocked,   // the group waits, or has split or ended: pick another
+  kYield,        // the group could go on (time slice, NANOSLEEP, YIELD)
+  kQuantumOver,  // the group goes on where it is in the next quantum
+  kBlocked,      // the group waits, or has split or ended: pick another
   kFault,
 };
 
@@ -96,7 +96,7 @@ struct alignas(64) Warp {
   Checker* checker = nullptr;  // checked mode only
   Stop stop = Stop::kNone;
   std::uint32_t slice = 0;    // backward branches left in this time slice
-  std::uint32_t quantum = 0;  // instructions left in this turn; 0: without end
+  std::uint32_t quantum = 0;  // instructions left in this quantum; 0: without end
   const Uop* mark = nullptr;  // instructions are counted from here
   std::uint64_t instructions = 0;
   std::uint64_t counted = 0;   // of these, in Grid::executed
@@ -115,7 +115,7 @@ struct alignas(64) Warp {
   bool stacked = false;                      // sm_50 .. sm_62: groups only join where a token says so
   std::vector<Token> tokens;                 // of these
   std::uint32_t barrier_result = 0;          // of BAR.RED
-  bool polls = false;                        // the last turn ended at an mbarrier whose phase was not over
+  bool polls = false;                        // the last quantum ended at an mbarrier whose phase was not over
   bool comes_again = false;                  // checked mode: the instruction that ran last has yet to do something
   std::uint32_t cluster_owed = 0;            // lanes that arrived at the cluster barrier and have not waited
   std::uint32_t registers = 0;               // a thread's
@@ -165,17 +165,17 @@ struct Cta {
 // instruction as a whole.
 const Uop* fault(Warp& w, const Uop* u, unsigned lane, const std::string& what);
 
-inline constexpr std::uint32_t kSlice = 4096;  // backward branches that a group takes before others get a turn
+inline constexpr std::uint32_t kSlice = 4096;  // backward branches that a group takes before others run
 
 // Groups of lanes: groups.cpp.
 void split(Warp& w, std::uint32_t lanes, std::uint32_t pc);  // puts `lanes` of the running group aside, to go on at pc
 const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why);  // the running group stops, to go on at pc
 const Uop* jump(Warp& w, const Uop* u, std::uint32_t target);  // the lanes Warp::exec go to target, others to u + 1
 bool run_warp(Warp& w);                                        // runs until nothing can go on or yields; false: fault
-// Counts an instruction, after which *u is the next; nullptr: the turn is over.
-inline const Uop* count_turn(Warp& w, const Uop* u) {
+// Counts an instruction, after which *u is the next; nullptr: the quantum is over.
+inline const Uop* count_quantum(Warp& w, const Uop* u) {
   if (u == nullptr || --w.quantum != 0) return u;
-  return leave(w, u - 1, static_cast<std::uint32_t>(u - w.code), Stop::kTurnOver);
+  return leave(w, u - 1, static_cast<std::uint32_t>(u - w.code), Stop::kQuantumOver);
 }
 void release_syncs(Warp& w);  // lets go on who waits for nobody any more
 

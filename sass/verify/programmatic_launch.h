@@ -6,6 +6,6 @@
 namespace nervanagpu::sass::verify_detail {
 
 // `.launch programmatic`: an access to global memory that some path reaches without an ACQBULK. Generic addresses count.
-void check_early(const Code& code, Findings& out);
+void check_programmatic_launch(const Code& code, Findings& out);
 
 }  // namespace nervanagpu::sass::verify_detail

@@ -10,7 +10,7 @@
 
 namespace nervanagpu::sass::verify_detail {
 
-class FixedState {
+class FixedLatencyState {
  public:
   // These scoreboards are zero. Before sm_90a R2UR, of fixed latency, may announce its result by one.
   void await(const Code& code, std::uint8_t mask);
@@ -20,7 +20,7 @@ class FixedState {
   void issue(const Code& code, std::uint32_t i);
   void advance(int cycles, int horizon);
   // Joins another path's state; true if this one became weaker.
-  bool merge(const FixedState& other);
+  bool merge(const FixedLatencyState& other);
 
  private:
   struct Write {

@@ -1,16 +1,16 @@
-#include "sass/emulate/machine/turns.h"
+#include "sass/emulate/machine/warp_scheduler.h"
 
 #include <algorithm>
 
 namespace nervanagpu::sass::emulate {
 namespace {
 
-constexpr unsigned kTurn = 10;  // instructions of a random turn: up to 2^10
-constexpr unsigned kLongTurn = 12;
-constexpr unsigned kShortTurn = 4;
-constexpr unsigned kWay = 12;  // turns that a way lasts
-constexpr std::uint32_t kLeastWay = 64;
-// Turns of each warp in which nothing happened that concerns another: then they may wait for ever, which whole rounds find.
+constexpr unsigned kRandomQuantum = 10;  // instructions of a random quantum: up to 2^10
+constexpr unsigned kLongQuantum = 12;
+constexpr unsigned kShortQuantum = 4;
+constexpr unsigned kPolicy = 12;  // quanta that a policy lasts
+constexpr std::uint32_t kLeastPolicy = 64;
+// Quanta of each warp in which nothing happened that concerns another: then they may wait for ever, which whole rounds find.
 constexpr std::uint32_t kQuiet = 1024;
 
 bool is_ready(const Warp& w) {
@@ -27,7 +27,7 @@ std::uint64_t Random::next() {  // splitmix64
   return z ^ z >> 31;
 }
 
-void Turns::begin(std::vector<Cta>& ctas, std::uint32_t seed, std::uint64_t cluster) {
+void WarpScheduler::begin(std::vector<Cta>& ctas, std::uint32_t seed, std::uint64_t cluster) {
   seats_.clear();
   round_.clear();
   for (Cta& cta : ctas) {
@@ -40,14 +40,14 @@ void Turns::begin(std::vector<Cta>& ctas, std::uint32_t seed, std::uint64_t clus
     return;
   }
   random_ = Random(std::uint64_t{seed} << 32 ^ cluster);
-  ways_ = (std::uint64_t{seed} - 1 + cluster) % 3;
+  policies_ = (std::uint64_t{seed} - 1 + cluster) % 3;
   quiet_ = 0;
-  next_way();
+  next_policy();
 }
 
-void Turns::next_way() {
-  way_ = static_cast<Way>(ways_++ % 3);
-  left_ = kLeastWay + random_.some(kWay);
+void WarpScheduler::next_policy() {
+  policy_ = static_cast<Policy>(policies_++ % 3);
+  left_ = kLeastPolicy + random_.some(kPolicy);
   const std::uint32_t first = random_.below(seats_.size());
   const Cta* const cta = seats_[first].warp->cta;
   const std::size_t many = cta->warps.size();
@@ -60,22 +60,22 @@ void Turns::next_way() {
   }
 }
 
-void Turns::everyone() {
+void WarpScheduler::everyone() {
   whole_ = true;
   for (const std::uint32_t i : ready_) round_.push_back({.warp = seats_[i].warp});
   for (std::size_t i = round_.size(); i > 1; --i) std::swap(round_[i - 1], round_[random_.below(i)]);
 }
 
-void Turns::one(std::uint32_t seat, std::uint32_t instructions) {
+void WarpScheduler::one(std::uint32_t seat, std::uint32_t instructions) {
   whole_ = false;
   last_ = seat;
   round_.push_back({.warp = seats_[seat].warp, .instructions = instructions});
 }
 
-const std::vector<Turns::Turn>& Turns::round() {
+const std::vector<WarpScheduler::Quantum>& WarpScheduler::round() {
   if (seed_ == 0) return round_;
   round_.clear();
-  if (left_-- == 0) next_way();
+  if (left_-- == 0) next_policy();
   ready_.clear();
   for (std::uint32_t i = 0; i < seats_.size(); ++i) {
     if (is_ready(*seats_[i].warp)) ready_.push_back(i);
@@ -88,23 +88,23 @@ const std::vector<Turns::Turn>& Turns::round() {
       if (s.special == special && !s.asked && !s.rested) chosen_.push_back(i);
     }
   };
-  gather(way_ == Way::kAhead);
+  gather(policy_ == Policy::kAhead);
   const bool preferred = !chosen_.empty();
-  if (way_ == Way::kRandom || !preferred) gather(way_ != Way::kAhead);
+  if (policy_ == Policy::kRandom || !preferred) gather(policy_ != Policy::kAhead);
   if (chosen_.empty() || quiet_ > kQuiet * seats_.size()) {
     everyone();
     for (Seat& s : seats_) s.asked = s.rested = false;
     return round_;
   }
   const std::uint32_t seat = chosen_[random_.below(chosen_.size())];
-  std::uint32_t instructions = random_.some(kTurn);
-  if (way_ == Way::kStarved) instructions = random_.some(preferred ? kLongTurn : kShortTurn);
-  if (way_ == Way::kAhead && preferred) instructions = 0;
+  std::uint32_t instructions = random_.some(kRandomQuantum);
+  if (policy_ == Policy::kStarved) instructions = random_.some(preferred ? kLongQuantum : kShortQuantum);
+  if (policy_ == Policy::kAhead && preferred) instructions = 0;
   one(seat, instructions);
   return round_;
 }
 
-void Turns::ran(bool event) {
+void WarpScheduler::ran(bool event) {
   if (seed_ == 0) return;
   quiet_ = event ? 0 : quiet_ + 1;
   if (event) {

@@ -1,4 +1,4 @@
-#include "sass/verify/early.h"
+#include "sass/verify/programmatic_launch.h"
 
 #include "sass/isa/op_facts.h"
 
@@ -11,7 +11,7 @@ bool runs(const Step& s) {
 
 }  // namespace
 
-void check_early(const Code& code, Findings& out) {
+void check_programmatic_launch(const Code& code, Findings& out) {
   if (!code.kernel->manifest.programmatic || code.steps.empty()) return;
   std::vector<bool> reached(code.steps.size(), false);  // by a path on which nothing has waited yet
   std::vector<std::uint32_t> work{0};

@@ -1,6 +1,5 @@
-// In which order the warps of a cluster run. Without a seed all take their turns one after the other, each until it waits.
-// With one it is drawn who runs next and for how many instructions, so that warps get far ahead of others and far behind. In
-// turns, each for a while:
+// Schedules the warps of a cluster: without a seed round robin, each until it waits. With one it is drawn which warp has the next
+// quantum and of how many instructions, so that warps get far ahead of others and far behind. Policies follow each other:
 //
 //   random   any warp that can go on, for 1 to 1024 instructions
 //   starved  some warps run only where no other can go on
@@ -28,9 +27,9 @@ class Random {
   std::uint64_t state_;
 };
 
-class Turns {
+class WarpScheduler {
  public:
-  struct Turn {
+  struct Quantum {
     Warp* warp = nullptr;
     std::uint32_t instructions = 0;  // 0: until it waits
   };
@@ -38,14 +37,14 @@ class Turns {
   // A cluster of CTAs starts. `seed` 0: in ascending order.
   void begin(std::vector<Cta>& ctas, std::uint32_t seed, std::uint64_t cluster);
   // Who runs in this round.
-  const std::vector<Turn>& round();
+  const std::vector<Quantum>& round();
   // All that could go on were in this round: if they did nothing, nothing happens.
   [[nodiscard]] bool whole() const { return whole_; }
   // What came of a round that was not whole. `event`: others may be able to go on.
   void ran(bool event);
 
  private:
-  enum class Way : std::uint8_t { kRandom, kStarved, kAhead };
+  enum class Policy : std::uint8_t { kRandom, kStarved, kAhead };
   struct Seat {
     Warp* warp = nullptr;
     bool asked = false;    // for an mbarrier in vain, and nothing has happened since
@@ -53,20 +52,20 @@ class Turns {
     bool special = false;  // one of "some"
   };
 
-  void next_way();
+  void next_policy();
   void everyone();
   void one(std::uint32_t seat, std::uint32_t instructions);
 
   std::vector<Seat> seats_;
-  std::vector<Turn> round_;
+  std::vector<Quantum> round_;
   std::vector<std::uint32_t> ready_, chosen_;
   std::uint32_t seed_ = 0;
   Random random_;
-  Way way_ = Way::kRandom;
-  std::uint64_t ways_ = 0;   // so far
-  std::uint32_t left_ = 0;   // rounds of this way
-  std::uint32_t last_ = 0;   // the seat of a round of one
-  std::uint32_t quiet_ = 0;  // rounds without an event
+  Policy policy_ = Policy::kRandom;
+  std::uint64_t policies_ = 0;  // so far
+  std::uint32_t left_ = 0;      // rounds of this policy
+  std::uint32_t last_ = 0;      // the seat of a round of one
+  std::uint32_t quiet_ = 0;     // rounds without an event
   bool whole_ = true;
 };
 

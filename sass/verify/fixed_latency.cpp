@@ -1,4 +1,4 @@
-#include "sass/verify/fixed.h"
+#include "sass/verify/fixed_latency.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace nervanagpu::sass::verify_detail {
 
-void FixedState::check(const Code& code, std::uint32_t i, Findings* out) const {
+void FixedLatencyState::check(const Code& code, std::uint32_t i, Findings* out) const {
   if (out == nullptr || (writes_.empty() && reads_.empty())) return;
   const Step& step = code.steps[i];
   if (!step.known) return;
@@ -35,7 +35,7 @@ void FixedState::check(const Code& code, std::uint32_t i, Findings* out) const {
   }
 }
 
-void FixedState::issue(const Code& code, std::uint32_t i) {
+void FixedLatencyState::issue(const Code& code, std::uint32_t i) {
   const Step& step = code.steps[i];
   if (!step.known) return;
   const bool fixed = ready(step.inst) == Ready::kFixed;
@@ -59,7 +59,7 @@ void FixedState::issue(const Code& code, std::uint32_t i) {
   }
 }
 
-void FixedState::await(const Code& code, std::uint8_t mask) {
+void FixedLatencyState::await(const Code& code, std::uint8_t mask) {
   if (mask == 0 || code.arch == Arch::sm_90a) return;
   std::erase_if(writes_, [&](const Write& w) {
     const Inst& inst = code.steps[w.line].inst;
@@ -68,14 +68,14 @@ void FixedState::await(const Code& code, std::uint8_t mask) {
   });
 }
 
-void FixedState::advance(int cycles, int horizon) {
+void FixedLatencyState::advance(int cycles, int horizon) {
   for (Write& w : writes_) w.elapsed += cycles;
   std::erase_if(writes_, [&](const Write& w) { return w.elapsed >= horizon; });
   for (Read& r : reads_) r.elapsed += cycles;
   std::erase_if(reads_, [&](const Read& r) { return r.elapsed >= horizon; });
 }
 
-bool FixedState::merge(const FixedState& other) {
+bool FixedLatencyState::merge(const FixedLatencyState& other) {
   bool weaker = false;
   for (const Write& o : other.writes_) {
     const auto at = std::ranges::find_if(writes_, [&](const Write& w) { return w.reg == o.reg && w.line == o.line; });
