@@ -360,13 +360,13 @@ void bind_expr(py::module_& m) {
     const GilRelease release;
     return argsort(x, descending);
   });
-  m.def("sort_with_places", [](const Tensor& x, bool descending) {
+  m.def("sort_with_indices", [](const Tensor& x, bool descending) {
     Sorted s;
     {
       const GilRelease release;
-      s = sort_with_places(x, descending);
+      s = sort_with_indices(x, descending);
     }
-    return py::make_tuple(s.values, s.places);
+    return py::make_tuple(s.values, s.indices);
   });
   m.def("random", [](const py::object& shape, std::uint64_t seed, std::uint64_t offset) {
     if (shape.is_none()) return py::cast(Lazy(random(seed, offset)));  // of no size yet

@@ -82,8 +82,8 @@ NG_API void max_pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t
 
 // Which elements of x these codes mean (of fprop without relu): int64, an element's number in its plane of depth, height and width.
 // In y's order, contiguous.
-NG_API void max_pool_places(const PoolProblem& p, const Tensor& argmax, Tensor& places, const Stream& stream = {});
-NG_API void max_pool_places(const PoolProblem& p, std::uint64_t argmax, std::uint64_t places,
-                            const Stream& stream = {});
+NG_API void max_pool_indices(const PoolProblem& p, const Tensor& argmax, Tensor& indices, const Stream& stream = {});
+NG_API void max_pool_indices(const PoolProblem& p, std::uint64_t argmax, std::uint64_t indices,
+                             const Stream& stream = {});
 
 }  // namespace nervanagpu

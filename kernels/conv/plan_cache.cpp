@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "kernels/conv/problem_facts.h"
-#include "src/launch/kept_plans.h"
+#include "src/launch/plan_cache.h"
 #include "src/mixed_hash.h"
 
 namespace nervanagpu::conv_detail {
@@ -28,13 +28,13 @@ Form form_of(const Device& device, ConvPass pass, const ConvProblem& p, const Co
   f.device = device.serial();
   f.pass = pass;
   f.problem = p;
-  f.alignments = {kept_alignment(pointers.in1),
-                  kept_alignment(pointers.in2),
-                  kept_alignment(pointers.out),
-                  kept_alignment(pointers.bias),
-                  kept_alignment(pointers.mask),
-                  kept_alignment(pointers.scale),
-                  kept_alignment(pointers.workspace),
+  f.alignments = {form_alignment(pointers.in1),
+                  form_alignment(pointers.in2),
+                  form_alignment(pointers.out),
+                  form_alignment(pointers.bias),
+                  form_alignment(pointers.mask),
+                  form_alignment(pointers.scale),
+                  form_alignment(pointers.workspace),
                   1,
                   1};
   f.bias_type = pointers.bias_type;
@@ -57,7 +57,7 @@ KeptOperands operands_of(const ConvPointers& at, const Rounding& rounding) {
 
 std::shared_ptr<const PlannedLaunches> kept(Device& device, const Form& form,
                                             const std::function<void(std::span<const std::uint64_t>)>& queue) {
-  return kept_plan<Form, Hash>(device, form, queue);
+  return cached_plan<Form, Hash>(device, form, queue);
 }
 
 }  // namespace nervanagpu::conv_detail

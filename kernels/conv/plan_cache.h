@@ -22,7 +22,7 @@ struct Form {
   std::uint64_t device = 0;  // its serial
   ConvPass pass = ConvPass::fprop;
   ConvProblem problem;
-  std::array<std::uint64_t, kKept> alignments{};  // of kept_plans.h
+  std::array<std::uint64_t, kKept> alignments{};  // of src/launch/plan_cache.h
   Dtype bias_type = Dtype::float32;
   std::int64_t ld_mask = 0;
   std::uint32_t alpha = 0, beta = 0;  // bits

@@ -1,11 +1,11 @@
-// How the places of a pooling's largest elements are stored: kernels/lib/argmax.sass.
+// How the positions of a pooling's largest elements are stored: kernels/lib/argmax.sass.
 #pragma once
 
 #include "kernels/pool/problem.h"
 
 namespace nervanagpu::pool_detail {
 
-// Throws InvalidArgument where there are no such places: not max, over feature maps, or windows of too many positions.
+// Throws InvalidArgument where there are no such positions: not max, over feature maps, or windows of too many positions.
 void check_argmax(const PoolProblem& p);
 
 // Elements that a thread takes, and their codes' bits: 8 or 4 of 4 bits, or a single one of 8.

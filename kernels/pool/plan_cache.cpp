@@ -5,9 +5,9 @@
 #include <bit>
 #include <span>
 
-#include "kernels/pool/places.h"
-#include "src/launch/kept_plans.h"
+#include "kernels/pool/indices.h"
 #include "src/launch/launch_tape.h"
+#include "src/launch/plan_cache.h"
 #include "src/mixed_hash.h"
 
 namespace nervanagpu::pool_detail {
@@ -17,14 +17,14 @@ namespace {
 enum Kept : std::uint8_t { kX, kDy, kOut, kArgmax, kSeed, kOffset, kKept };
 using Operands = std::array<std::uint64_t, kKept>;
 
-enum class Work : std::uint8_t { fprop, bprop, places };
+enum class Work : std::uint8_t { fprop, bprop, indices };
 
 // A call without that.
 struct Form {
   std::uint64_t device = 0;  // its serial
   Work work = Work::fprop;
   PoolProblem problem;
-  Operands alignments{};              // of kept_plans.h
+  Operands alignments{};              // of src/launch/plan_cache.h
   std::uint32_t alpha = 0, beta = 0;  // bits
   bool relu = false, stochastic = false;
   int round_bits = 0;
@@ -49,7 +49,7 @@ Form form_of(const Device& device, Work work, const PoolProblem& p, const Operan
   f.device = device.serial();
   f.work = work;
   f.problem = p;
-  std::transform(at.begin(), at.begin() + kSeed, f.alignments.begin(), kept_alignment);
+  std::transform(at.begin(), at.begin() + kSeed, f.alignments.begin(), form_alignment);
   f.alignments[kSeed] = f.alignments[kOffset] = 1;
   return f;
 }
@@ -68,7 +68,7 @@ void queue_planned(Device& device, Pass pass, const PoolProblem& p, const Pointe
   form.relu = options.relu;
   form.stochastic = options.rounding.stochastic;
   form.round_bits = options.rounding.bits;
-  const auto plan = kept_plan<Form, Hash>(device, form, [&](std::span<const std::uint64_t> there) {
+  const auto plan = cached_plan<Form, Hash>(device, form, [&](std::span<const std::uint64_t> there) {
     PoolOptions recorded = options;
     recorded.stream = {};
     recorded.rounding.seed = there[kSeed];
@@ -78,13 +78,14 @@ void queue_planned(Device& device, Pass pass, const PoolProblem& p, const Pointe
   plan->launch(at, options.stream.handle());
 }
 
-void places_planned(Device& device, const PoolProblem& p, std::uint64_t argmax, std::uint64_t places, StreamId stream) {
-  if (LaunchTape::current() != nullptr) return queue_places(device, p, argmax, places, stream);
-  check_places(p, argmax, places);
-  const Operands at = {0, 0, places, argmax, 0, 0};
-  const auto plan = kept_plan<Form, Hash>(
-      device, form_of(device, Work::places, p, at),
-      [&](std::span<const std::uint64_t> there) { queue_places(device, p, there[kArgmax], there[kOut], 0); });
+void indices_planned(Device& device, const PoolProblem& p, std::uint64_t argmax, std::uint64_t indices,
+                     StreamId stream) {
+  if (LaunchTape::current() != nullptr) return queue_indices(device, p, argmax, indices, stream);
+  check_indices(p, argmax, indices);
+  const Operands at = {0, 0, indices, argmax, 0, 0};
+  const auto plan = cached_plan<Form, Hash>(
+      device, form_of(device, Work::indices, p, at),
+      [&](std::span<const std::uint64_t> there) { queue_indices(device, p, there[kArgmax], there[kOut], 0); });
   plan->launch(at, stream);
 }
 

@@ -5,9 +5,10 @@
 
 namespace nervanagpu::pool_detail {
 
-// queue() and queue_places() by kept plans. Thread-safe.
+// queue() and queue_indices() by cached plans. Thread-safe.
 void queue_planned(Device& device, Pass pass, const PoolProblem& p, const Pointers& pointers,
                    const PoolOptions& options);
-void places_planned(Device& device, const PoolProblem& p, std::uint64_t argmax, std::uint64_t places, StreamId stream);
+void indices_planned(Device& device, const PoolProblem& p, std::uint64_t argmax, std::uint64_t indices,
+                     StreamId stream);
 
 }  // namespace nervanagpu::pool_detail

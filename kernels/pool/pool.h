@@ -14,7 +14,8 @@ enum class Pass : std::uint8_t { fprop, bprop };
 
 struct Pointers {
   std::uint64_t x = 0, dy = 0, out = 0;
-  std::uint64_t argmax = 0;  // not 0: fprop writes the places of the largest elements there, bprop reads them and no x
+  std::uint64_t argmax =
+      0;  // not 0: fprop writes the positions of the largest elements there, bprop reads them and no x
 };
 
 // For tests: only kernels of which the name begins so ("pool_gather") or ends so ("_1"), and smaller parts.

@@ -52,20 +52,20 @@ struct Group {
   }
 
   struct Pass {
-    std::uint64_t keys_in, keys_out, places_in, places_out;
+    std::uint64_t keys_in, keys_out, indices_in, indices_out;
     bool wide;
   };
-  void pass(std::int64_t digit, const Pass& p, bool places) const {
+  void pass(std::int64_t digit, const Pass& p, bool indices) const {
     const bool high = digit >= 4;
     Values v;
-    v.u64(p.keys_in).u64(p.keys_out).u64(p.places_in).u64(p.places_out);
+    v.u64(p.keys_in).u64(p.keys_out).u64(p.indices_in).u64(p.indices_out);
     v.u64(histogram + static_cast<std::uint64_t>(digit * rows * kDigits * 4));
     v.u64(status + static_cast<std::uint64_t>(digit * rows * tiles * kDigits * 4));
     v.u64(tickets + static_cast<std::uint64_t>(digit * 4));
     v.u32(rows).u32(n).divisor(tiles);
     v.u32(0x5540 | digit % 4).u32(high ? 0xffffffff : 0).u32(p.wide ? 1 : 0).u32(order.pad).u32(order.pad_high);
     add_order(v, order);
-    const std::string name = std::string("sort_pass_") + order.key + (places ? "_places" : "_keys");
+    const std::string name = std::string("sort_pass_") + order.key + (indices ? "_indices" : "_keys");
     v.launch(device, find(device, name), grid_of(rows * tiles), stream);
   }
 };
@@ -89,20 +89,20 @@ void sort_group(Device& device, const Rows& r, const Order& order, std::int64_t 
   };
   const Tensor between = own(width > 1, r.dtype);
   const Tensor second = own(width > 2 && r.values == 0, r.dtype);
-  const Tensor moved = own(width > 1 && r.places != 0, Dtype::uint32);
+  const Tensor moved = own(width > 1 && r.indices != 0, Dtype::uint32);
   const std::uint64_t even = between.address(), odd = r.values != 0 ? r.values : second.address();
-  std::uint64_t keys = r.keys, places = 0;
+  std::uint64_t keys = r.keys, indices = 0;
   for (std::int64_t digit = 0; digit < width; ++digit) {
     const bool last = digit + 1 == width;
     Group::Pass p{};
     p.keys_in = keys;
     p.keys_out = last ? r.values : digit % 2 == 0 ? even : odd;
-    p.places_in = places;
-    p.places_out = r.places == 0 ? 0 : last || digit % 2 == 1 ? r.places : moved.address();
-    p.wide = last && r.places != 0;
-    group.pass(digit, p, r.places != 0);
+    p.indices_in = indices;
+    p.indices_out = r.indices == 0 ? 0 : last || digit % 2 == 1 ? r.indices : moved.address();
+    p.wide = last && r.indices != 0;
+    group.pass(digit, p, r.indices != 0);
     keys = p.keys_out;
-    places = p.places_out;
+    indices = p.indices_out;
   }
 }
 
@@ -112,8 +112,8 @@ std::int64_t most_of_row(std::size_t width) {
   return width == 8 ? 3072 : 4096;
 }
 
-std::int64_t tile_of(std::size_t width, bool places) {
-  return std::int64_t{384} * (width == 8 ? 11 : places ? 16 : 20);
+std::int64_t tile_of(std::size_t width, bool indices) {
+  return std::int64_t{384} * (width == 8 ? 11 : indices ? 16 : 20);
 }
 
 void sort_in_cta(Device& device, const Rows& r, StreamId stream) {
@@ -121,7 +121,7 @@ void sort_in_cta(Device& device, const Rows& r, StreamId stream) {
   const std::int64_t most = most_of_row(size_of(r.dtype));
   const std::int64_t keys = r.n <= 256 ? 1 : r.n <= 1024 ? 4 : most / 256;  // of a thread
   Values v;
-  v.u64(r.keys).u64(r.values).u64(r.places).u32(r.rows).u32(r.n);
+  v.u64(r.keys).u64(r.values).u64(r.indices).u32(r.rows).u32(r.n);
   add_order(v, order);
   const std::string name = std::string("sort_row_") + order.key + "_" + std::to_string(keys);
   v.launch(device, find(device, name), grid_of(r.rows), stream);
@@ -130,7 +130,7 @@ void sort_in_cta(Device& device, const Rows& r, StreamId stream) {
 void sort_by_digits(Device& device, const Rows& r) {
   const Order order = order_of(r.dtype, r.descending);
   const auto width = static_cast<std::int64_t>(size_of(r.dtype));
-  const std::int64_t tiles = ceil_div(r.n, tile_of(size_of(r.dtype), r.places != 0));
+  const std::int64_t tiles = ceil_div(r.n, tile_of(size_of(r.dtype), r.indices != 0));
   const std::int64_t fit =
       std::min(kMostTables / ((tiles + 1) * width * kDigits * 4), kMostTiles / std::max(tiles, kParts));
   const std::int64_t most = std::max<std::int64_t>(fit, 1);
@@ -142,7 +142,7 @@ void sort_by_digits(Device& device, const Rows& r) {
     };
     part.keys = ahead(r.keys, width);
     part.values = ahead(r.values, width);
-    part.places = ahead(r.places, 8);
+    part.indices = ahead(r.indices, 8);
     sort_group(device, part, order, tiles);
   }
 }

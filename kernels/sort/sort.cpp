@@ -11,7 +11,7 @@
 namespace nervanagpu {
 namespace {
 
-Sorted run(const char* op, const Tensor& x, bool descending, bool values, bool places) {
+Sorted run(const char* op, const Tensor& x, bool descending, bool values, bool indices) {
   if (x.ndim() == 0) throw InvalidArgument(std::string(op) + ": x has no axes; needs one or more");
   if (is_complex(x.dtype())) {
     throw TypeError(std::string(op) + ": x has dtype " + std::string(name_of(x.dtype())) +
@@ -26,7 +26,7 @@ Sorted run(const char* op, const Tensor& x, bool descending, bool values, bool p
   expr::before_work();
   Sorted out;
   if (values) out.values = Tensor::empty(x.shape(), x.dtype());
-  if (places) out.places = Tensor::empty(x.shape(), Dtype::int64);
+  if (indices) out.indices = Tensor::empty(x.shape(), Dtype::int64);
   if (x.size() == 0) return out;
   const Tensor from = x.contiguous() ? x : x.copy();
   sorting::Rows r;
@@ -34,7 +34,7 @@ Sorted run(const char* op, const Tensor& x, bool descending, bool values, bool p
   r.n = n;
   r.keys = from.address();
   r.values = values ? out.values.address() : 0;
-  r.places = places ? out.places.address() : 0;
+  r.indices = indices ? out.indices.address() : 0;
   r.dtype = x.dtype();
   r.descending = descending;
   if (n <= sorting::most_of_row(size_of(x.dtype()))) {
@@ -51,10 +51,10 @@ Tensor sort(const Tensor& x, bool descending) {
   return run("sort", x, descending, true, false).values;
 }
 Tensor argsort(const Tensor& x, bool descending) {
-  return run("argsort", x, descending, false, true).places;
+  return run("argsort", x, descending, false, true).indices;
 }
-Sorted sort_with_places(const Tensor& x, bool descending) {
-  return run("sort_with_places", x, descending, true, true);
+Sorted sort_with_indices(const Tensor& x, bool descending) {
+  return run("sort_with_indices", x, descending, true, true);
 }
 
 }  // namespace nervanagpu

@@ -41,7 +41,7 @@ def keys_of(x: GPUTensor) -> GPUTensor:
 
 def _numbers(keys: GPUTensor) -> GPUTensor:
     """Of each of a row of keys how many distinct ones are below it."""
-    ordered, order = _core.sort_with_places(keys, False)
+    ordered, order = _core.sort_with_indices(keys, False)
     new = creation.zeros((keys.size,), np.bool_)
     new[1:] = elementwise.not_equal(ordered[1:], ordered[:-1])
     numbers = creation.empty((keys.size,), np.int64)
@@ -64,7 +64,7 @@ def _complex_keys(x: GPUTensor) -> GPUTensor:
 def _sorted(rows: GPUTensor, descending: bool) -> tuple[GPUTensor, GPUTensor]:
     """The elements along the last axis in order, and where each stood."""
     if dtypes.kind_of(rows.dtype) != "c":
-        return _core.sort_with_places(rows, descending)
+        return _core.sort_with_indices(rows, descending)
     places = _core.argsort(keys_of(rows), descending)
     return selection.take_along_axis(rows, places, -1), places
 

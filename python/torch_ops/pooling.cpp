@@ -78,8 +78,8 @@ std::array<Array, 2> max_pool_with_indices(const Array& x, Int kernel, Int strid
   Array kept, none;
   Tensor y = arranged(out[0], last, none), argmax = Call::ours(codes, bytes, {1}, Dtype::uint8);
   max_pool_fprop(p, arranged(x, last, kept), y, argmax, options_of(call));
-  Tensor places = Call::ours(out[1], {count}, {1}, Dtype::int64);
-  max_pool_places(p, argmax, places, call.stream());
+  Tensor indices = Call::ours(out[1], {count}, {1}, Dtype::int64);
+  max_pool_indices(p, argmax, indices, call.stream());
   return out;
 }
 

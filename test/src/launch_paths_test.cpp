@@ -272,7 +272,7 @@ void LaunchPaths::pools() {
           follow("pool that saves its places", [&] { max_pool_fprop(p, x, y, places); });
           follow("pool from its places", [&] { max_pool_bprop(p, y, places, dx); });
           Tensor indices = Tensor::empty(y.shape(), Dtype::int64);
-          follow("indices of its places", [&] { max_pool_places(p, places, indices); });
+          follow("indices of its places", [&] { max_pool_indices(p, places, indices); });
         }
       }
     }
@@ -293,7 +293,7 @@ void LaunchPaths::expressions() {
     const std::string length = " of " + std::to_string(n);
     follow("rows in order" + length, [&] { static_cast<void>(sort(matrix(4, n))); });
     follow("places in order" + length, [&] { static_cast<void>(argsort(matrix(4, n, Dtype::int64), true)); });
-    follow("both" + length, [&] { static_cast<void>(sort_with_places(matrix(4, n, Dtype::uint8))); });
+    follow("both" + length, [&] { static_cast<void>(sort_with_indices(matrix(4, n, Dtype::uint8))); });
   }
   follow("gathering", [&] { static_cast<void>(gather(x, indices(7))); });
   follow("scattering", [&] { scatter(y, indices(7), Expr(Tensor::empty({7}))); });
@@ -340,8 +340,8 @@ TEST_F(LaunchPaths, OfRowsInOrder) {
   EXPECT_EQ(sorts(3073, Dtype::float64), digits("f64", "keys", 8));
   EXPECT_EQ(sorts(4097, Dtype::int32), digits("i32", "keys", 4));
   EXPECT_EQ(sorts(4097, Dtype::boolean), digits("i8", "keys", 1));
-  EXPECT_EQ(names([&] { static_cast<void>(argsort(matrix(2, 5000, Dtype::uint16))); }), digits("i16", "places", 2));
-  EXPECT_EQ(names([&] { static_cast<void>(sort_with_places(matrix(1, 5000))); }), digits("f32", "places", 4));
+  EXPECT_EQ(names([&] { static_cast<void>(argsort(matrix(2, 5000, Dtype::uint16))); }), digits("i16", "indices", 2));
+  EXPECT_EQ(names([&] { static_cast<void>(sort_with_indices(matrix(1, 5000))); }), digits("f32", "indices", 4));
   EXPECT_EQ(sorts(0, Dtype::float32), Names{});
 }
 

@@ -192,7 +192,7 @@ class Session {
         op.starts_with("depthwise")) {
       return convolve(random, kernel, limits);
     }
-    if (op == "pool_places") return places(random, kernel, limits);
+    if (op == "pool_indices") return indices(random, kernel, limits);
     if (op == "pixels" || op == "cell_filters") return strided(random, kernel, limits);
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
     if (op == "convert" || op == "transpose") return copy(random, kernel, limits);

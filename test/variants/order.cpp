@@ -1,4 +1,4 @@
-// Every kernel of sort/: its keys' type is in its name; how long rows are, and whether places are wanted, makes the rest.
+// Every kernel of sort/: its keys' type is in its name; how long rows are, and whether indices are wanted, makes the rest.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -72,13 +72,13 @@ Bytes content(Random& random, std::size_t count, Dtype type) {
   return out;
 }
 
-std::int64_t length(Random& random, const Kernel& kernel, std::size_t width, bool places) {
+std::int64_t length(Random& random, const Kernel& kernel, std::size_t width, bool indices) {
   const std::int64_t most = sorting::most_of_row(width);
   if (kernel.manifest().op == "sort_row") {
     const std::int64_t keys = kernel.number("I");
     return keys == 1 ? pick(random, 1, 256) : keys == 4 ? pick(random, 257, 1024) : pick(random, 1025, most);
   }
-  const std::int64_t tile = sorting::tile_of(width, places);
+  const std::int64_t tile = sorting::tile_of(width, indices);
   return pick(random, 0, 2) == 0 ? std::max(most + 1, tile + pick(random, -1, 1)) : pick(random, most + 1, 3 * tile);
 }
 
@@ -97,10 +97,10 @@ Outcome order(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   const Dtype type = type_of(random, kernel.manifest().variant.at("KEY"));
   const std::size_t width = size_of(type);
   const bool pass = kernel.manifest().op == "sort_pass";
-  const bool places = pass ? kernel.manifest().variant.at("WITH") == "places" : pick(random, 0, 2) != 0;
-  const bool values = !places || pick(random, 0, 1) == 1;
+  const bool indices = pass ? kernel.manifest().variant.at("WITH") == "indices" : pick(random, 0, 2) != 0;
+  const bool values = !indices || pick(random, 0, 1) == 1;
   const bool descending = pick(random, 0, 1) == 1;
-  const std::int64_t n = length(random, kernel, width, places);
+  const std::int64_t n = length(random, kernel, width, indices);
   const std::int64_t rows = pick(random, 1, 3);
 
   const Bytes source = content(random, static_cast<std::size_t>(rows * n), type);
@@ -124,17 +124,17 @@ Outcome order(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   Outcome out;
   out.elements = rows * n;
   out.problem = std::to_string(rows) + " rows of " + std::to_string(n) + " " + std::string(name_of(type)) +
-                (descending ? " descending" : "") + (values ? ", values" : "") + (places ? ", places" : "");
+                (descending ? " descending" : "") + (values ? ", values" : "") + (indices ? ", indices" : "");
   const Buffer memory(source);
   const Tensor x = Tensor::wrap(memory.address(), {rows, n}, {n, 1}, type);
   Sorted got;
-  if (values && places) {
-    got = sort_with_places(x, descending);
+  if (values && indices) {
+    got = sort_with_indices(x, descending);
   } else {
-    (values ? got.values : got.places) = values ? sort(x, descending) : argsort(x, descending);
+    (values ? got.values : got.indices) = values ? sort(x, descending) : argsort(x, descending);
   }
   if (values) out.wrong = difference("values", got.values, in_order);
-  if (places && out.wrong.empty()) out.wrong = difference("places", got.places, stood);
+  if (indices && out.wrong.empty()) out.wrong = difference("indices", got.indices, stood);
   if (out.wrong.empty() && memory.get() != source) out.wrong = "the source was written to";
   if (out.wrong.empty()) out.wrong = memory.guards();
   return out;

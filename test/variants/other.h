@@ -20,8 +20,8 @@ struct Outcome {
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome strided(Random& random, const Kernel& kernel, const Limits& limits);  // pixels.sass, cell_filters.sass
 Outcome pool(Random& random, const Kernel& kernel, const Limits& limits);
-Outcome places(Random& random, const Kernel& kernel, const Limits& limits);  // of pooling
-Outcome copy(Random& random, const Kernel& kernel, const Limits& limits);  // convert.sass and transpose.sass
+Outcome indices(Random& random, const Kernel& kernel, const Limits& limits);  // of pooling
+Outcome copy(Random& random, const Kernel& kernel, const Limits& limits);     // convert.sass and transpose.sass
 Outcome order(Random& random, const Kernel& kernel, const Limits& limits);
 
 }  // namespace nervanagpu::variants

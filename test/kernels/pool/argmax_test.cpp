@@ -1,5 +1,5 @@
-// max whose gradient comes from the places of the maxima: the bits of the gradient from x (which pool_test.cpp compares with its
-// definition), the places themselves, and relu's gradient folded in, on the emulators of all families.
+// max whose gradient comes from the positions of the maxima: the bits of the gradient from x (which pool_test.cpp compares with its
+// definition), the positions themselves, and relu's gradient folded in, on the emulators of all families.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kernels/pool/argmax.h"
-#include "kernels/pool/places.h"
+#include "kernels/pool/indices.h"
 #include "kernels/pool/pool.h"
 #include "nervanagpu/error.hpp"
 #include "test/kernels/nn/elements.h"
@@ -92,8 +92,8 @@ class MaxPool : public test::OnEachDevice {
 
   // The definition: of each window the first largest, NaN the largest, in (t, r, s) order; all ones where relu's gradient is 0.
   // elements: where that is in its plane of x.
-  static std::vector<std::uint32_t> places(const PoolProblem& p, const std::vector<float>& x, bool relu,
-                                           std::vector<std::int64_t>* elements = nullptr) {
+  static std::vector<std::uint32_t> positions_of(const PoolProblem& p, const std::vector<float>& x, bool relu,
+                                                 std::vector<std::int64_t>* elements = nullptr) {
     if (elements != nullptr) elements->resize(static_cast<std::size_t>(test::y_elements(p)));
     const auto out = p.out();
     const auto offset = [&](const std::array<std::int64_t, 4>& lengths, std::int64_t n, std::int64_t c, std::int64_t d,
@@ -184,7 +184,7 @@ TEST_P(MaxPool, TheBitsOfTheGradientFromX) {
     pool_detail::queue(device_, Pass::bprop, p, {tx.address(), tdy.address(), want_dx.address(), 0}, options);
     pool_detail::queue(device_, Pass::bprop, p, {0, tdy.address(), dx.address(), codes.address()}, options, forced);
     ASSERT_EQ(test::read_bits(y), test::read_bits(want_y)) << what;
-    ASSERT_EQ(decoded(p, codes.get()), places(p, floats(p.dtype, x), false)) << what;
+    ASSERT_EQ(decoded(p, codes.get()), positions_of(p, floats(p.dtype, x), false)) << what;
     ASSERT_EQ(test::read_bits(dx), test::read_bits(want_dx)) << what;
   }
   EXPECT_GT(words, count / 4);
@@ -205,7 +205,7 @@ TEST_P(MaxPool, TakesReluAlong) {
     max_pool_fprop(p, tx.address(), y.address(), codes.address(), relu);
     max_pool_bprop(p, tdy.address(), codes.address(), dx.address());
     const std::vector<float> values = floats(p.dtype, x);
-    ASSERT_EQ(decoded(p, codes.get()), places(p, values, true)) << test::text_of(p);
+    ASSERT_EQ(decoded(p, codes.get()), positions_of(p, values, true)) << test::text_of(p);
     std::vector<float> want = test::pool_bits(test::PoolPass::bprop, p, values, floats(p.dtype, dy));
     const Bits got = test::read_bits(dx);
     for (std::size_t k = 0; k < want.size(); ++k) {
@@ -232,12 +232,12 @@ TEST_P(MaxPool, SaysWhichElements) {
                                  : p.layout == Layout::batch_last   ? p.in[0]
                                                                     : p.n;
       const std::int64_t plane = count / outer / (8 / pool_detail::argmax_form(p).bits);
-      pool_detail::queue_places(device_, p, codes.address(), at, 0, plane * pick(1, outer));
+      pool_detail::queue_indices(device_, p, codes.address(), at, 0, plane * pick(1, outer));
     } else {
-      max_pool_places(p, codes.address(), at);
+      max_pool_indices(p, codes.address(), at);
     }
     std::vector<std::int64_t> want;
-    static_cast<void>(places(p, floats(p.dtype, x), false, &want));
+    static_cast<void>(positions_of(p, floats(p.dtype, x), false, &want));
     want.insert(want.begin(), kGuard, -7);
     want.insert(want.end(), kGuard, -7);
     ASSERT_EQ(all.to_host<std::int64_t>(), want) << test::text_of(p);
@@ -277,7 +277,7 @@ TEST_P(MaxPool, Refuses) {
     expect_error<InvalidArgument>([&] { static_cast<void>(pool_argmax_bytes(q)); }, text);
     expect_error<InvalidArgument>([&] { max_pool_fprop(q, 256, 512, 1024); }, text);
     expect_error<InvalidArgument>([&] { max_pool_bprop(q, 256, 512, 1024); }, text);
-    expect_error<InvalidArgument>([&] { max_pool_places(q, 256, 512); }, text);
+    expect_error<InvalidArgument>([&] { max_pool_indices(q, 256, 512); }, text);
   };
   PoolProblem mean = p, maps = p, large = p;
   mean.op = PoolOp::avg;
@@ -292,10 +292,10 @@ TEST_P(MaxPool, Refuses) {
                                 "pool: address of x is 258; needs a multiple of 16");
   expect_error<InvalidArgument>([&] { max_pool_bprop(p, 256, 514, 1024); },
                                 "pool: address of argmax is 514; needs a multiple of 4");
-  expect_error<InvalidArgument>([&] { max_pool_places(p, 0, 512); }, "pool: argmax is 0; needs a device address");
-  expect_error<InvalidArgument>([&] { max_pool_places(p, 256, 0); }, "pool: places is 0; needs a device address");
-  expect_error<InvalidArgument>([&] { max_pool_places(p, 256, 520); },
-                                "pool: address of places is 520; needs a multiple of 16");
+  expect_error<InvalidArgument>([&] { max_pool_indices(p, 0, 512); }, "pool: argmax is 0; needs a device address");
+  expect_error<InvalidArgument>([&] { max_pool_indices(p, 256, 0); }, "pool: indices is 0; needs a device address");
+  expect_error<InvalidArgument>([&] { max_pool_indices(p, 256, 520); },
+                                "pool: address of indices is 520; needs a multiple of 16");
   expect_error<InvalidArgument>([&] { pool_fprop(p, 256, 512, relu); },
                                 "pool: relu is given without argmax; needs max_pool_fprop");
   const Tensor x = Tensor::zeros({2, 4, 4, 8}, Dtype::float16);
@@ -306,13 +306,13 @@ TEST_P(MaxPool, Refuses) {
   expect_error<TypeError>([&] { max_pool_fprop(p, x, y, wide); }, "pool: argmax has dtype int32; needs uint8");
   EXPECT_EQ(few.to_host<std::uint8_t>(), std::vector<std::uint8_t>(31, 7));
   const Tensor codes = Tensor::zeros({32}, Dtype::uint8);
-  Tensor places = Tensor::zeros({63}, Dtype::int64), narrow = Tensor::zeros({64}, Dtype::int32);
-  expect_error<InvalidArgument>([&] { max_pool_places(p, few, places); },
+  Tensor indices = Tensor::zeros({63}, Dtype::int64), narrow = Tensor::zeros({64}, Dtype::int32);
+  expect_error<InvalidArgument>([&] { max_pool_indices(p, few, indices); },
                                 "pool: argmax is uint8 (31,); needs contiguous uint8 (32,)");
-  expect_error<InvalidArgument>([&] { max_pool_places(p, codes, places); },
-                                "pool: places is int64 (63,); needs contiguous int64, 64 of them");
-  expect_error<InvalidArgument>([&] { max_pool_places(p, codes, narrow); },
-                                "pool: places is int32 (64,); needs contiguous int64, 64 of them");
+  expect_error<InvalidArgument>([&] { max_pool_indices(p, codes, indices); },
+                                "pool: indices is int64 (63,); needs contiguous int64, 64 of them");
+  expect_error<InvalidArgument>([&] { max_pool_indices(p, codes, narrow); },
+                                "pool: indices is int32 (64,); needs contiguous int64, 64 of them");
 }
 
 }  // namespace

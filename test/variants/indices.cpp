@@ -1,9 +1,9 @@
-// pool_places.sass: the elements that random codes of random poolings mean.
+// pool_indices.sass: the elements that random codes of random poolings mean.
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/pool/argmax.h"
-#include "kernels/pool/places.h"
+#include "kernels/pool/indices.h"
 #include "src/device/select_device.h"
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"
@@ -31,7 +31,7 @@ PoolProblem draw(Random& random, int bits) {
 
 }  // namespace
 
-Outcome places(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
+Outcome indices(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   const int bits = kernel.number("CODE");
   const PoolProblem p = draw(random, bits);
   const auto y = p.out();
@@ -52,15 +52,15 @@ Outcome places(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
     want.push_back((at(from_d) * p.in[2] + at(from_h)) * p.in[3] + at(from_w));
   }
   const Buffer device_codes(codes);
-  const Buffer device_places = Buffer::poisoned(want.size() * sizeof want[0]);
-  pool_detail::queue_places(current_device(), p, device_codes.address(), device_places.address(), 0);
+  const Buffer device_indices = Buffer::poisoned(want.size() * sizeof want[0]);
+  pool_detail::queue_indices(current_device(), p, device_codes.address(), device_indices.address(), 0);
   Outcome out;
   out.elements = count;
-  out.problem = "places of " + gpu_test::text_of(p);
+  out.problem = "indices of " + gpu_test::text_of(p);
   Bytes wanted(want.size() * sizeof want[0]);
   std::memcpy(wanted.data(), want.data(), wanted.size());
-  const bool same = device_places.get() == wanted;
-  out.wrong = same ? device_places.guards() : "other places";
+  const bool same = device_indices.get() == wanted;
+  out.wrong = same ? device_indices.guards() : "other indices";
   return out;
 }
 

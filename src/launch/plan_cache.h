@@ -1,4 +1,4 @@
-// Plans of calls that came before: a call of the same form searches and packs nothing.
+// A cache of plans: a call of the same form as one before searches and packs nothing.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace nervanagpu {
 
 // Of a form's `alignments`, in the order of PlannedLaunches' operands: 0 where there is no operand, 1 also for numbers that are
 // added to.
-constexpr std::uint64_t kept_alignment(std::uint64_t address) {
+constexpr std::uint64_t form_alignment(std::uint64_t address) {
   return address == 0 ? 0 : planned_alignment(address);
 }
 
 // Form: a call without what its operands are; it tells their `alignments`. Found, or made of what `queue` queues in the default
 // stream for operands, 0 for those that are not there. Thread-safe.
 template <class Form, class Hash>
-std::shared_ptr<const PlannedLaunches> kept_plan(Device& device, const Form& form,
-                                                 const std::function<void(std::span<const std::uint64_t>)>& queue) {
+std::shared_ptr<const PlannedLaunches> cached_plan(Device& device, const Form& form,
+                                                   const std::function<void(std::span<const std::uint64_t>)>& queue) {
   constexpr std::size_t kMost = 1024;
   static auto& all = *new Memo<Form, std::shared_ptr<const PlannedLaunches>, Hash, kMost>;
   return all.get(form, [&] {
