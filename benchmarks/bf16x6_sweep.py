@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import nervanagpu as ng
 from cublas import Cublas
-from cuda import Driver, Graph, median_ms
+from cuda import Driver, graph_over, median_ms
 from gemm import TENSOR_CASES
 from gemm_operands import Operands, make
 from report import commit, machine, save
@@ -58,7 +59,8 @@ def measure(
     sets, _, _ = make("float32", layout, m, n, k)
     passes = max(1, int(WORK / (2.0 * m * n * k * len(sets))))
 
-    def ours(s: Operands, precision: str, tile: str, parts: int) -> None:
+    def ours(s: Operands, variant: Variant) -> None:
+        precision, tile, parts = variant
         a = s.a.T if layout[0] == "t" else s.a
         b = s.b.T if layout[1] == "t" else s.b
         ng.dot(a, b, out=s.ours, stream=stream, tile=tile or None, splits=parts, precision=precision)
@@ -67,19 +69,9 @@ def measure(
         a, b = s.a, s.b
         peer.gemm("float32", layout, m, n, k, a.ptr, a.shape[1], b.ptr, b.shape[1], s.theirs.ptr)
 
-    def graph(f: Callable[[Operands], None]) -> Graph:
-        def body() -> None:
-            for _ in range(passes):
-                for s in sets:
-                    f(s)
-
-        f(sets[0])
-        stream.synchronize()
-        return Graph(driver, stream.handle, body)
-
     todo = variants(k, tiles, parts)
-    graphs = [graph(theirs)]
-    graphs += [graph(lambda s, v=v: ours(s, *v)) for v in todo]  # type: ignore[misc]
+    runs = [theirs, *(partial(ours, variant=v) for v in todo)]
+    graphs = [graph_over(driver, stream, run, sets, passes) for run in runs]
     each = [1e3 * ms / passes / len(sets) for ms in median_ms(driver, stream.handle, graphs, ROUNDS)]
     best = min(range(1, len(each)), key=each.__getitem__)
     for (precision, tile, p), us in zip(todo, each[1:], strict=True):

@@ -35,6 +35,7 @@ from cuda import CudaError, Driver, Event, Graph
 from held_out_layers import HELDOUT, Layer
 from networks import NETWORKS, Conv, work
 from report import Row, machine, write
+from torch_graph import torch_replay
 
 try:
     import cudnn_int8
@@ -222,28 +223,6 @@ def our_replay(
         return end.ms_since(start) / runs
 
     return run, launch is not body
-
-
-def torch_replay(body: Callable[[], object], runs: int) -> Callable[[], float]:
-    """The same for PyTorch."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        body()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        body()
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-
-    def run(keep: object = body) -> float:  # the graph reads what `body` holds
-        start.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        return float(start.elapsed_time(end)) / runs
-
-    return run
 
 
 @dataclass

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import ctypes as C
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+Operands = TypeVar("Operands")
+
+
+class Stream(Protocol):
+    """A stream of the library under test."""
+
+    @property
+    def handle(self) -> int: ...
+    def synchronize(self) -> None: ...
 
 
 class CudaError(RuntimeError):
@@ -73,6 +84,21 @@ class Graph:
     def __del__(self) -> None:
         if self.handle:
             self.driver.lib.cuGraphExecDestroy(self.handle)
+
+
+def graph_over(
+    driver: Driver, stream: Stream, run: Callable[[Operands], object], sets: Sequence[Operands], passes: int
+) -> Graph:
+    """`passes` times `run` of each of the sets, captured; the first has run once, so that what it needs is loaded."""
+
+    def body() -> None:
+        for _ in range(passes):
+            for s in sets:
+                run(s)
+
+    run(sets[0])
+    stream.synchronize()
+    return Graph(driver, stream.handle, body)
 
 
 def median_ms(driver: Driver, stream: int, graphs: list[Graph], repeats: int) -> list[float]:

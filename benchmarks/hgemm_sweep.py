@@ -14,13 +14,13 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import nervanagpu as ng
 from cublas import Cublas
-from cuda import Driver, Graph
-from gemm import CASES, median_ms
+from cuda import Driver, graph_over, median_ms
+from gemm import CASES
 from gemm_operands import Operands, make
 from report import commit, machine, save
 
@@ -87,7 +87,8 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: 
     sets, _, _ = make("float16", layout, m, n, k)
     passes = max(1, int(WORK / (2.0 * m * n * k * len(sets))))
 
-    def ours(s: Operands, tile: str, parts: int) -> None:
+    def ours(s: Operands, variant: Variant) -> None:
+        tile, parts = variant
         b = s.b.T if layout[1] == "t" else s.b
         ng.dot(s.a, b, out=s.ours, stream=stream, tile=tile, splits=parts)
 
@@ -95,20 +96,10 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: 
         a, b = s.a, s.b
         peer.gemm("float16", layout, m, n, k, a.ptr, a.shape[1], b.ptr, b.shape[1], s.theirs.ptr)
 
-    def graph(f: Callable[[Operands], None]) -> Graph:
-        def body() -> None:
-            for _ in range(passes):
-                for s in sets:
-                    f(s)
-
-        f(sets[0])
-        stream.synchronize()
-        return Graph(driver, stream.handle, body)
-
     todo = variants(m, n, k)
-    graphs = [graph(theirs)]
-    graphs += [graph(lambda s, v=v: ours(s, *v)) for v in todo]  # type: ignore[misc]
-    each = [1e3 * ms / passes / len(sets) for ms in median_ms(driver, stream, graphs, ROUNDS)]
+    runs = [theirs, *(partial(ours, variant=v) for v in todo)]
+    graphs = [graph_over(driver, stream, run, sets, passes) for run in runs]
+    each = [1e3 * ms / passes / len(sets) for ms in median_ms(driver, stream.handle, graphs, ROUNDS)]
     best = min(range(1, len(each)), key=each.__getitem__)
     print(
         f"{case} {layout}: cublasGemmEx {each[0]:.2f} us, chosen {each[0] / each[1]:.2f} times its rate, "

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from cuda import Driver, Event, Graph
 from report import Row, machine, write
+from torch_graph import torch_replay
 
 try:
     import torch
@@ -124,28 +125,6 @@ def replay(driver: Driver, stream: ng.Stream, graph: Graph, runs: int) -> Callab
         graph.launch()
         end.record(stream.handle)
         return end.ms_since(start) / runs
-
-    return run
-
-
-def torch_replay(work: Callable[[], object], runs: int) -> Callable[[], float]:
-    """The same for PyTorch; `work` does all runs."""
-    graph = torch.cuda.CUDAGraph()
-    torch.cuda.synchronize()
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        work()
-    torch.cuda.synchronize()
-    with torch.cuda.graph(graph):
-        work()
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-
-    def run(keep: object = work) -> float:  # the graph reads what `work` holds
-        start.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        return float(start.elapsed_time(end)) / runs
 
     return run
 

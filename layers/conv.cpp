@@ -1,6 +1,8 @@
 // Convolution and its transpose.
 #include "nervanagpu/conv.hpp"
 
+#include <type_traits>
+
 #include "layers/fields.h"
 #include "layers/impl.h"
 #include "layers/text.h"
@@ -256,41 +258,34 @@ class Deconv final : public ConvBase {
   }
 };
 
+// A Conv or a Deconv, which alone has output_padding.
+template <class Made>
+std::unique_ptr<Layer::Impl> make(const Config& c, const char* name) {
+  Fields f(c, name);
+  Geometry g;
+  g.channels = f.required("K");
+  g.window = f.extent("window", {"T", "R", "S"}, 1);
+  g.stride = f.extent("stride", {"str_d", "str_h", "str_w"}, 1);
+  g.padding = f.extent("padding", {"pad_d", "pad_h", "pad_w"}, 0);
+  g.dilation = f.extent("dilation", {"dil_d", "dil_h", "dil_w"}, 1);
+  if constexpr (std::is_same_v<Made, Deconv>) g.output_padding = f.extent("output_padding", {}, 0);
+  g.groups = f.integer("groups", 1);
+  g.bias = f.flag("bias", false);
+  g.relu = f.flag("relu", true);
+  Expected e = f.expected();
+  f.ignore({"grid_P", "grid_Q", "update_size"});
+  f.done();
+  return std::make_unique<Made>(g, e);
+}
+
 }  // namespace
 
 std::unique_ptr<Layer::Impl> make_conv(const Config& c) {
-  Fields f(c, "ConvLayer");
-  Geometry g;
-  g.channels = f.required("K");
-  g.window = f.extent("window", {"T", "R", "S"}, 1);
-  g.stride = f.extent("stride", {"str_d", "str_h", "str_w"}, 1);
-  g.padding = f.extent("padding", {"pad_d", "pad_h", "pad_w"}, 0);
-  g.dilation = f.extent("dilation", {"dil_d", "dil_h", "dil_w"}, 1);
-  g.groups = f.integer("groups", 1);
-  g.bias = f.flag("bias", false);
-  g.relu = f.flag("relu", true);
-  Expected e = f.expected();
-  f.ignore({"grid_P", "grid_Q", "update_size"});
-  f.done();
-  return std::make_unique<Conv>(g, e);
+  return make<Conv>(c, "ConvLayer");
 }
 
 std::unique_ptr<Layer::Impl> make_deconv(const Config& c) {
-  Fields f(c, "DeconvLayer");
-  Geometry g;
-  g.channels = f.required("K");
-  g.window = f.extent("window", {"T", "R", "S"}, 1);
-  g.stride = f.extent("stride", {"str_d", "str_h", "str_w"}, 1);
-  g.padding = f.extent("padding", {"pad_d", "pad_h", "pad_w"}, 0);
-  g.dilation = f.extent("dilation", {"dil_d", "dil_h", "dil_w"}, 1);
-  g.output_padding = f.extent("output_padding", {}, 0);
-  g.groups = f.integer("groups", 1);
-  g.bias = f.flag("bias", false);
-  g.relu = f.flag("relu", true);
-  Expected e = f.expected();
-  f.ignore({"grid_P", "grid_Q", "update_size"});
-  f.done();
-  return std::make_unique<Deconv>(g, e);
+  return make<Deconv>(c, "DeconvLayer");
 }
 
 }  // namespace nervanagpu::layers

@@ -118,6 +118,21 @@ def _first(function: str, initial: Any, dtype: Any) -> GPUTensor:
     return _core.as_dtype(given, dtype)
 
 
+def _folded(
+    name: str, combine: elementwise.Binary, neutral: int, x: Operand, axis: Axis, dtype: npt.DTypeLike | None,
+    out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Operand,
+) -> GPUTensor:  # fmt: skip
+    """A sum or a product."""
+    if where is not True:
+        x = _masked(name, x, where, neutral)
+    if out is not None and dtype is None:
+        dtype = of_out(name, operand_of(x), out)
+    result: GPUTensor = _reduced(name, x, axis, keepdims, dtype)
+    if initial is not None:
+        result = combine(result, _first(name, initial, result.dtype))
+    return result if dtype is None and out is None else _stored(name, result, dtype, out)
+
+
 @public(method=True)
 def sum(
     x: Operand,
@@ -129,14 +144,7 @@ def sum(
     where: Operand = True,
 ) -> GPUTensor:
     """The sum of the elements along `axis`."""
-    if where is not True:
-        x = _masked("sum", x, where, 0)
-    if out is not None and dtype is None:
-        dtype = of_out("sum", operand_of(x), out)
-    result: GPUTensor = _reduced("sum", x, axis, keepdims, dtype)
-    if initial is not None:
-        result = elementwise.add(result, _first("sum", initial, result.dtype))
-    return result if dtype is None and out is None else _stored("sum", result, dtype, out)
+    return _folded("sum", elementwise.add, 0, x, axis, dtype, out, keepdims, initial, where)
 
 
 @public(method=True)
@@ -150,14 +158,7 @@ def prod(
     where: Operand = True,
 ) -> GPUTensor:
     """The product of the elements along `axis`."""
-    if where is not True:
-        x = _masked("prod", x, where, 1)
-    if out is not None and dtype is None:
-        dtype = of_out("prod", operand_of(x), out)
-    result: GPUTensor = _reduced("prod", x, axis, keepdims, dtype)
-    if initial is not None:
-        result = elementwise.multiply(result, _first("prod", initial, result.dtype))
-    return result if dtype is None and out is None else _stored("prod", result, dtype, out)
+    return _folded("prod", elementwise.multiply, 1, x, axis, dtype, out, keepdims, initial, where)
 
 
 def _extreme(

@@ -58,6 +58,15 @@ def length_of(title: str, vectors: Sequence[Any]) -> int:
     return int(vectors[0].size)
 
 
+def selected(title: str, vectors: Sequence[VectorView], chosen: slice | None) -> tuple[int, int, int]:
+    """The first of the elements that a kernel is to run over, their distance and number: all, or what a slice says."""
+    if chosen is None:
+        return 0, 1, length_of(title, vectors)
+    n = min((v.size for v in vectors), default=0)
+    start, stop, step = chosen.indices(n) if vectors else (chosen.start or 0, chosen.stop, chosen.step or 1)
+    return start, step, len(range(start, stop, step))
+
+
 class ElementwiseKernel:
     """`operation` for each i: ElementwiseKernel("float a, float *x, float *z", "z[i] = a * x[i]").
 
@@ -97,14 +106,7 @@ class ElementwiseKernel:
         """Run it. TypeError and ValueError name the argument."""
         title = f"ElementwiseKernel {self.name}"
         values, vectors = values_for(title, self.arguments, args)
-        start, step, count = 0, 1, 0
-        chosen = range if range is not None else slice
-        if chosen is None:
-            count = length_of(title, vectors)
-        else:
-            n = min((v.size for v in vectors), default=0)
-            start, stop, step = chosen.indices(n) if vectors else (chosen.start or 0, chosen.stop, chosen.step or 1)
-            count = len(builtin_range(start, stop, step))
+        start, step, count = selected(title, vectors, range if range is not None else slice)
         if count == 0:
             return
         kernel = kernel_templates.kernel(self._text, self.name, self._options)
@@ -115,9 +117,6 @@ class ElementwiseKernel:
     def get_texref(self, name: str) -> Any:
         """RuntimeError: compilers since CUDA 12 have no texture references."""
         raise RuntimeError(driver.NO_TEXTURE_REFERENCES)
-
-
-builtin_range = range
 
 
 def get_elwise_module(

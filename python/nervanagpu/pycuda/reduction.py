@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nervanagpu import c_types, kernel_templates
 from nervanagpu.protocols import AllocatorLike
 from nervanagpu.pycuda import driver
-from nervanagpu.pycuda.elementwise import Arguments, declarations, length_of, values_for
+from nervanagpu.pycuda.elementwise import Arguments, declarations, selected, values_for
 
 __all__ = ["ReductionKernel"]
 
@@ -72,13 +72,7 @@ class ReductionKernel:
 
         title = f"ReductionKernel {self.name}"
         values, vectors = values_for(title, self.arguments, args)
-        start, step = 0, 1
-        chosen = range if range is not None else slice
-        if chosen is None:
-            count = length_of(title, vectors)
-        else:
-            start, stop, step = chosen.indices(min(v.size for v in vectors))
-            count = len(builtin_range(start, stop, step))
+        start, step, count = selected(title, vectors, range if range is not None else slice)
         result = gpuarray.empty((), self.dtype_out, allocator or driver.mem_alloc) if out is None else out
         parts = kernel_templates.parts_for(1, count)
         partial = gpuarray.empty(parts, self.dtype_out) if parts > 1 else result
@@ -93,6 +87,3 @@ class ReductionKernel:
         kernel = kernel_templates.kernel(text, self.name, self._options)
         numbers = [kernel_templates.whole(c) for c in counts]
         kernel[parts, kernel_templates.THREADS](*values, *numbers, stream=driver.stream_of(stream))
-
-
-builtin_range = range

@@ -24,6 +24,13 @@ def need(condition: bool, why: str) -> None:
         raise Unsupported(why)
 
 
+def need_numbers(axes: int, **numbers: tuple[Sequence[int], int]) -> None:
+    """Unsupported unless there is one number for each axis, of those that come with the least that it may be."""
+    for name, (given, least) in numbers.items():
+        need(len(given) == axes, f"{name} has {len(given)} numbers; needs {axes}")
+        need(all(n >= least for n in given), f"{name} is {tuple(given)}; needs {least} or more")
+
+
 def check(condition: bool, text: Callable[[], str]) -> None:
     """torch's RuntimeError unless the condition holds. While torch.compile traces, operators check it later."""
     if not torch.compiler.is_dynamo_compiling():

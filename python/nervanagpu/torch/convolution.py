@@ -20,6 +20,7 @@ from nervanagpu.torch.bridge import (
     layout_name,
     layout_shape,
     need,
+    need_numbers,
     ours,
     stream_of,
 )  # fmt: skip
@@ -51,9 +52,7 @@ _GEOMETRY = "SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups
 def check_geometry(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> None:
     """Unsupported unless there is one number for each of 1 to 3 axes: 1 or more, of padding 0 or more."""
     need(1 <= axes <= 3, f"{axes} spatial axes; needs 1 to 3")
-    for name, numbers, least in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1)):
-        need(len(numbers) == axes, f"{name} has {len(numbers)} numbers; needs {axes}")
-        need(all(n >= least for n in numbers), f"{name} is {tuple(numbers)}; needs {least} or more")
+    need_numbers(axes, stride=(stride, 1), padding=(padding, 0), dilation=(dilation, 1))
 
 
 def result_shape(x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> list[int]:

@@ -18,6 +18,7 @@ from nervanagpu.torch.bridge import (
     is_channels_last,
     layout_name,
     need,
+    need_numbers,
     stream_of,
 )  # fmt: skip
 from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep
@@ -37,9 +38,7 @@ _GEOMETRY = "SymInt[] kernel, SymInt[] stride, SymInt[] padding"
 
 def _check_geometry(axes: int, kernel: Ints, stride: Ints, padding: Ints) -> None:
     need(1 <= axes <= 3, f"x has {axes + 2} axes; needs 3 to 5")
-    for name, numbers, least in (("kernel", kernel, 1), ("stride", stride, 1), ("padding", padding, 0)):
-        need(len(numbers) == axes, f"{name} has {len(numbers)} numbers; needs {axes}")
-        need(all(n >= least for n in numbers), f"{name} is {tuple(numbers)}; needs {least} or more")
+    need_numbers(axes, kernel=(kernel, 1), stride=(stride, 1), padding=(padding, 0))
 
 
 def packed_of(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> tuple[int, int, int]:
