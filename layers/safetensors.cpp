@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "layers/json.h"
+#include "layers/config_json.h"
 #include "layers/text.h"
 #include "nervanagpu/error.hpp"
 

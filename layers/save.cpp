@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "layers/json.h"
+#include "layers/config_json.h"
 #include "layers/network_impl.h"
 #include "layers/safetensors.h"
 #include "layers/text.h"
@@ -13,7 +13,6 @@
 
 namespace nervanagpu {
 
-using layers::Json;
 using layers::Parameter;
 using layers::SavedArray;
 using layers::SavedFile;
@@ -148,7 +147,7 @@ struct Description {
 
 // Throws Error, not naming the file.
 Description described(const std::string& text) {
-  const Json j = layers::parse_json(text);
+  const Json j = parse_json(text);
   Description d;
   NetworkOptions& o = d.options;
   const std::string& layout = field(j, "layout", Json::Kind::text).text;

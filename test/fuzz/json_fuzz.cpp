@@ -1,6 +1,6 @@
 // Text as JSON. What parses is one of the values that RFC 8259 has, and prints to text that parses to the same; a layer's
 // fields read from it come back the same, too.
-#include "layers/json.h"
+#include "layers/config_json.h"
 
 #include <cmath>
 
@@ -9,7 +9,6 @@
 
 using namespace nervanagpu;
 using namespace nervanagpu::sass::fuzz;
-using layers::Json;
 
 namespace {
 
@@ -45,14 +44,13 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(data, data + size);
   try {
-    const Json json = layers::parse_json(text);
+    const Json json = parse_json(text);
     check(values(json) <= size, "more values than characters", text);
-    const std::string printed = layers::to_text(json);
-    check(layers::to_text(layers::parse_json(printed)) == printed, "other text comes back", printed);
+    const std::string printed = to_text(json);
+    check(to_text(parse_json(printed)) == printed, "other text comes back", printed);
     if (json.kind != Json::Kind::object) return 0;
-    const std::string fields = layers::to_text(json_of(layers::config_of(json)));
-    check(layers::to_text(json_of(layers::config_of(layers::parse_json(fields)))) == fields, "other fields come back",
-          fields);
+    const std::string fields = to_text(json_of(layers::config_of(json)));
+    check(to_text(json_of(layers::config_of(parse_json(fields)))) == fields, "other fields come back", fields);
   } catch (const Error& e) {
     check(*e.what() != '\0', "an error without a message", text);
   }

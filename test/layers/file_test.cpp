@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "layers/json.h"
+#include "layers/config_json.h"
 #include "layers/safetensors.h"
 #include "nervanagpu/error.hpp"
 

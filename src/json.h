@@ -1,5 +1,5 @@
-// As much JSON as the header of a weights file needs. One plain struct: a variant that holds vectors of itself is more
-// than some compilers take.
+// As much JSON as the headers and caches of our own files need. One plain struct: a variant that holds vectors of itself is
+// more than some compilers take.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nervanagpu/layers/config.hpp"
-
-namespace nervanagpu::layers {
+namespace nervanagpu {
 
 struct Json {
   enum class Kind : std::uint8_t { null, boolean, whole, real, text, array, object };
@@ -46,8 +44,4 @@ struct Json {
 Json parse_json(std::string_view text);
 std::string to_text(const Json& json);
 
-Json json_of(const std::vector<std::int64_t>& list);
-Json json_of(const Config& config);
-Config config_of(const Json& json);  // throws Error if it is not an object of what fields can be
-
-}  // namespace nervanagpu::layers
+}  // namespace nervanagpu
