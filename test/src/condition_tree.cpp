@@ -45,7 +45,7 @@ class Reader {
     text_.remove_prefix(word.size());
     return true;
   }
-  static Node node(std::string_view op, Node a, Node b) { return {std::string(op), 0, {std::move(a), std::move(b)}}; }
+  static Node node(std::string_view op, Node a, Node b) { return {Word(op), 0, {std::move(a), std::move(b)}}; }
 
   Node binary(std::size_t level) {
     static const std::array<std::vector<std::string_view>, 6> kLevels = {
@@ -131,7 +131,7 @@ std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t
   if (*b == 0 || (*b == -1 && *a == std::numeric_limits<std::int64_t>::min())) return {};
   if (n.op == "/") return *a / *b;
   if (n.op == "%") return *a % *b;
-  throw std::logic_error("the tests do not know " + n.op);
+  throw std::logic_error("the tests do not know " + n.op.text());
 }
 
 // Works from what a node shall be to what its operands shall be, down to values of the launch.

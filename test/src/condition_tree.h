@@ -1,6 +1,7 @@
 // A condition of .needs as a tree: the tests' own reading of its text, and values that make it true or false.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -20,6 +21,28 @@ struct LaunchValue {
 };
 std::vector<LaunchValue> launch_values(const sass::Manifest& manifest);
 
+// A word of at most eight bytes, compared as one number.
+class Word {
+ public:
+  constexpr explicit Word(std::string_view text) {
+    for (const char c : text) bits_ = bits_ << 8 | static_cast<unsigned char>(c);
+  }
+  template <std::size_t N>
+  consteval Word(const char (&text)[N]) : Word(std::string_view(text, N - 1)) {  // NOLINT: implicit by design
+    static_assert(N <= 9);
+  }
+  friend constexpr bool operator==(Word, Word) = default;
+
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (std::uint64_t rest = bits_; rest != 0; rest >>= 8) out.insert(out.begin(), static_cast<char>(rest & 0xff));
+    return out;
+  }
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
 class ConditionTree {
  public:
   // `text` is one that sass::Condition takes, with a kernel of these values and of this variant.
@@ -34,7 +57,7 @@ class ConditionTree {
   bool make(bool truth, std::span<std::int64_t> values, std::span<const LaunchValue> names, std::mt19937& random) const;
 
   struct Node {
-    std::string op;          // as in the text; "number" and "value" for leaves, "-" with one operand for the sign
+    Word op;                 // as in the text; "number" and "value" for leaves, "-" with one operand for the sign
     std::int64_t value = 0;  // of a number; the index of a value
     std::vector<Node> of;    // operands
   };
