@@ -121,13 +121,31 @@ void integers_of(const tensor::Stored& from, TensorOp::Element e, unsigned rows,
   }
 }
 
+namespace {
+
+// At most 32 products below 2^16, or 64 of four bits. Of a count that is known, so that the compiler takes several at once.
+template <unsigned K>
+std::int32_t dot(const std::int16_t* a, const std::int16_t* b) {
+  std::int32_t sum = 0;
+  for (unsigned k = 0; k < K; ++k) sum += a[k] * b[k];
+  return sum;
+}
+std::int32_t dot(const std::int16_t* a, const std::int16_t* b, unsigned count) {
+  if (count == 64) return dot<64>(a, b);
+  if (count == 32) return dot<32>(a, b);
+  if (count == 16) return dot<16>(a, b);
+  std::int32_t sum = 0;
+  for (unsigned k = 0; k < count; ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+}  // namespace
+
 void multiply_integers(const TensorOp& op, TensorUnit& unit) {
   for (unsigned m = 0; m < tensor::kRows; ++m) {
     const std::int16_t* a = unit.integers_a[m].data();
     for (unsigned n = 0; n < op.n; ++n) {
-      const std::int16_t* b = unit.integers_b[n].data();
-      std::int32_t sum = 0;  // at most 32 products below 2^16, or 64 of four bits
-      for (unsigned k = 0; k < op.k; ++k) sum += a[k] * b[k];
+      const std::int64_t sum = dot(a, unit.integers_b[n].data(), op.k);
       const std::int64_t c = static_cast<std::int32_t>(unit.cd[m][n]);
       unit.cd[m][n] = static_cast<u32>(tensor::finish_integer(c + sum, op.saturate));
     }
