@@ -221,11 +221,13 @@ TEST_P(PixelCellsTest, BitsOfRelu) {
 // Zeros of moved filters make NaN in cells that meet an infinity, and nowhere else; multiply-adds have no such zeros.
 TEST_P(PixelCellsTest, InfinitiesStayInTheirCells) {
   if (checked()) GTEST_SKIP();
-  const ConvProblem p = picture();
+  ConvProblem p = picture();
+  p.n = 2;
   const Flat step = cells_of(ConvPass::bprop, p).value().step;
   const Flat before = cells_of(ConvPass::bprop, p).value().before;
   const std::array<std::int64_t, 2> at = {17, 22};  // of the second picture
   for (const bool on_tensor_cores : {false, true}) {
+    if (on_tensor_cores && !there()) continue;  // the same kernel
     std::vector<float> one_infinite(static_cast<std::size_t>(p.y_elements()), 0.0F);
     one_infinite[static_cast<std::size_t>(((40 + at[0]) * 40 + at[1]) * p.k + 9)] =
         std::numeric_limits<float>::infinity();
