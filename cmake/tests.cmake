@@ -72,10 +72,10 @@ if(NOT TARGET GTest::gtest_main)
   return()
 endif()
 
-# ng_test(NAME DIR [TOP] [BUILD_ONLY] [LINK targets...]): every .cpp under test/DIR (TOP: not in its subdirectories).
-# BUILD_ONLY: the caller says which CTest tests it makes.
+# ng_test(NAME DIR [TOP] [BUILD_ONLY] [SHARDS n] [LINK targets...]): every .cpp under test/DIR (TOP: not in its
+# subdirectories). BUILD_ONLY: the caller says which CTest tests it makes. SHARDS: n CTest tests, which share them out.
 function(ng_test name dir)
-  cmake_parse_arguments(arg "TOP;BUILD_ONLY" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "TOP;BUILD_ONLY" "SHARDS" "LINK" ${ARGN})
   set(glob GLOB_RECURSE)
   if(arg_TOP)
     set(glob GLOB)
@@ -100,9 +100,19 @@ function(ng_test name dir)
     add_dependencies(${name} ngasm)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-  if(NOT arg_BUILD_ONLY)
-    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  if(arg_BUILD_ONLY)
+    return()
   endif()
+  if(NOT arg_SHARDS)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    return()
+  endif()
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}_${shard} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name}_${shard} PROPERTIES COST 100  # the longest first
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()
 
 ng_test(test_sass sass TOP LINK ng_sass)
@@ -113,7 +123,7 @@ ng_test(test_verify sass/verify LINK ng_sass)
 ng_test(test_emulate sass/emulate LINK ng_sass)
 ng_test(test_tools sass/tools LINK ng_sass)
 ng_test(test_runtime src LINK ng_runtime)
-ng_test(test_kernels kernels LINK ng_runtime)
+ng_test(test_kernels kernels SHARDS 6 LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
 ng_test(test_devices devices LINK ng_runtime)  # two of them, emulated
 ng_test(test_cudac cudac LINK ng_runtime)  # programs in CUDA C, on the emulator or a GPU
