@@ -171,6 +171,8 @@ Forced forced_of(const std::string& launched) {
   } else if (launched.find("haloupdate_") != std::string::npos) {
     f.kernel = "_haloupdate_" + word("haloupdate_");
     f.splits = std::atoll(launched.c_str() + launched.find('/', launched.find("haloupdate_")) + 1);
+  } else if (launched.find("swapped_") != std::string::npos) {
+    f.kernel = "_swapped_" + word("swapped_");
   } else if (launched.find("halo_") != std::string::npos) {
     f.kernel = "_halo_" + word("halo_").substr(kPass);
   } else if (launched.find("resident_") != std::string::npos) {
@@ -388,6 +390,13 @@ constexpr std::array kFields = {Field{"", "memory", 1},
                                 Field{"halo", "tile", 8},
                                 Field{"halo", "part_row", 1},
                                 Field{"halo", "latency", 1},
+                                Field{"swapped", "start", 1},
+                                Field{"swapped", "hidden", 1},
+                                Field{"swapped", "place", 1},
+                                Field{"swapped", "tile", 1},
+                                Field{"swapped", "chunk", 1},
+                                Field{"swapped", "zeros", 1},
+                                Field{"swapped", "latency", 1},
                                 Field{"halo_update", "start", 1},
                                 Field{"halo_update", "row", 1},
                                 Field{"halo_update", "part_row", 1},

@@ -48,7 +48,11 @@ constexpr std::array kSharedTiles = {
     "_cells_128x64",         "_resident_32_128x64", "_resident_32_128x128", "_resident_128_128x64",
     "_resident_128_128x128", "_narrow_16_64",       "_narrow_16_128",       "_narrow_32_64",
     "_narrow_32_96",         "_narrowupdate_16_3",  "_narrowupdate_16_5",   "_narrowupdate_16_7",
-    "_narrowupdate_32_8",    "_narrowupdate_32_11"};
+    "_narrowupdate_32_8",    "_narrowupdate_32_11", "_swapped_128x64",      "_swapped_192x64",
+    "_swapped_256x64",       "_swapped_304x64",     "_swapped_384x64",      "_swapped_126x32",
+    "_swapped_190x32",       "_swapped_254x32",     "_swapped_302x32",      "_swapped_382x32",
+    "_swapped_462x32",       "_swapped_122x32",     "_swapped_186x32",      "_swapped_250x32",
+    "_swapped_298x32",       "_swapped_378x32",     "_swapped_458x32"};
 constexpr std::array kCells = {"_bycells_1_2", "_bycells_1_4", "_bycells_1_8", "_bycells_2_2",
                                "_bycells_2_4", "_bycells_4_4", "_bycells_4_8", "_bycells_8_8"};
 constexpr std::array kSharedUpdates = {2, 3, 4, 5, 7};  // taps
@@ -309,8 +313,8 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
     if (!("gemm_" + std::string(tile)).starts_with(only)) continue;
     const bool resident = std::string_view(tile).find('r') != std::string_view::npos;
     const bool clusters = tile[0] != '1' || std::string_view(tile).ends_with("n");
-    const std::vector<std::int64_t> some = resident                      ? std::vector<std::int64_t>{1}
-                                           : clusters                    ? std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}
+    const std::vector<std::int64_t> some = resident   ? std::vector<std::int64_t>{1}
+                                           : clusters ? std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}
                                            : l.which == ConvPass::update ? parts
                                                                          : std::vector<std::int64_t>{1, 2, 3};
     for (const std::int64_t splits : some) {

@@ -37,6 +37,15 @@ struct Costs {
   };
   Halo halo;
 
+  struct Swapped {
+    double start, hidden;  // of the copy of bprop's filters, the launch's beginning hides that much
+    double place;          // of a product of 16 channels
+    double tile, chunk;    // behind a tile's products, and for each 64 places of one
+    double zeros;          // a row of filters that the copy engine fills up with zeros
+    double latency;        // from a stage that comes free to what fills it
+  };
+  Swapped swapped;
+
   struct HaloUpdate {
     double start;
     double row, part_row;          // of 16 channels of x, or 64 filters of dy

@@ -112,6 +112,10 @@ void Pass::launch(const Launch& l) {
   const std::int64_t forced_run = few ? gconv::forced_run(forced_) : 0;
   const std::int64_t run = forced_run != 0 ? forced_run : few ? gconv::run_of(l.gathered) : 0;
   if (std::optional<Launch> one = few ? std::nullopt : in_channels_of_16_bits(l)) {
+    if (const auto swaps = swaps_operands(*one)) {
+      launch_swapped(*one, *swaps);
+      return;
+    }
     const std::optional<halo::Choice> shared = shares_taps(*one, multiprocessors());
     if (const auto keeps = keeps_filters(*one, shared, multiprocessors())) {
       launch_resident(*one, *keeps);
@@ -132,7 +136,9 @@ void Pass::launch(const Launch& l) {
   const hconv::Choice choice =
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors(), forced_)
           : hconv::choose(work_of(l, packs_of(pass_, p_)), multiprocessors(),
-                          halo::is_forced(forced_) ? Forced{} : forced_);  // float32 results are not halo.sass's
+                          halo::is_forced(forced_) || swapped::is_forced(forced_)
+                              ? Forced{}
+                              : forced_);  // float32 results are not halo.sass's
   launch_product(l, choice, run);
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/conv/halo/halo_choice.h"
 #include "kernels/conv/halo/halo_update_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
+#include "kernels/conv/halo/swapped_choice.h"
 #include "kernels/conv/implicit/byte_results.h"
 #include "kernels/conv/implicit/hconv_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
@@ -152,6 +153,9 @@ class Pass {
   [[nodiscard]] static halo::Work halo_work(const Launch& l);
   [[nodiscard]] static halo::Work resident_work(const Launch& l);
   void launch_halo(const Launch& l, const halo::Choice& choice);
+  [[nodiscard]] std::optional<swapped::Choice> swaps_operands(const Launch& l) const;
+  [[nodiscard]] double without_swapping(const Launch& l) const;
+  void launch_swapped(const Launch& l, const swapped::Choice& choice);
   [[nodiscard]] static halo_update::Work shared_work(const Launch& l);
   [[nodiscard]] std::optional<halo_update::Choice> shares_products(const Launch& l) const;
   void launch_halo_update(const Launch& l, const halo_update::Choice& choice);

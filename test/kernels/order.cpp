@@ -175,7 +175,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"integer", {}},
       {"integer64", {}},
       {"chain", {"warps", "chunk", "halves"}},
-      {"tensor", {"step", "rows"}},
+      {"tensor", {"step", "rows", "taps"}},
       {"pieces", {"chunk", "step"}},
       {"halves", {"chunk", "step", "lean", "total", "block"}},
       {"ascending", {}},

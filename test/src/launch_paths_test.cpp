@@ -207,6 +207,10 @@ void LaunchPaths::convolutions() {
     conv_update(wide, Tensor::empty({128, 28, 28, 96}, Dtype::float16),
                 Tensor::empty({128, 28, 28, 32}, Dtype::float16), dw);
   });
+  Tensor dx = Tensor::empty({128, 28, 28, 32}, Dtype::float16);
+  Tensor wide_y = Tensor::empty({128, 28, 28, 96}, Dtype::float16);
+  follow("fprop of a 5x5 layer", [&] { conv_fprop(wide, dx, dw, wide_y); });
+  follow("bprop of a 5x5 layer", [&] { conv_bprop(wide, wide_y, dw, dx); });
   ConvProblem exact;  // of float32 by pieces
   exact.n = 16, exact.c = exact.k = 256;
   exact.in = {1, 28, 28}, exact.filter = {1, 3, 3}, exact.pad = {0, 1, 1};

@@ -1,5 +1,4 @@
-// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, halo_update.sass, resident.sass, narrow*.sass,
-// cells.sass and cells_bf16x3.sass. conv.sass: its order is that of a pass in a layout, its tile is
+// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo*.sass, resident.sass, narrow*.sass, cells.sass and cells_bf16x3.sass. conv.sass: its order is that of a pass in a layout, its tile is
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "kernels/conv/halo/halo_choice.h"
 #include "kernels/conv/halo/halo_update_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
+#include "kernels/conv/halo/swapped_choice.h"
 #include "kernels/conv/implicit/bytes.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/implicit/tensor_cores.h"
@@ -74,6 +74,9 @@ bool makes_cells(const Kernel& kernel) {
 bool keeps_filters(const Kernel& kernel) {
   return kernel.manifest().op == "resident";
 }
+bool swaps_operands(const Kernel& kernel) {
+  return kernel.manifest().op == "halo_swapped";
+}
 bool is_narrow(const Kernel& kernel) {
   return kernel.manifest().op == "narrow" || kernel.manifest().op == "narrow_filters";
 }
@@ -113,8 +116,8 @@ bool beyond_pieces(const Kernel& kernel) {
 }
 bool on_tensor_cores(const Kernel& kernel) {
   return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) ||
-         makes_cells(kernel) || keeps_filters(kernel) || shares_products(kernel) || is_narrow(kernel) ||
-         updates_narrow(kernel);
+         makes_cells(kernel) || keeps_filters(kernel) || swaps_operands(kernel) || shares_products(kernel) ||
+         is_narrow(kernel) || updates_narrow(kernel);
 }
 
 // fprop of bytes that cells.sass has made float16.
@@ -145,6 +148,7 @@ std::string end_of(const Kernel& kernel) {
   if (from_two_pieces(kernel)) return "_f16" + tile;
   if (gathers(kernel)) return "_" + variant.at("V") + tile;
   if (shares_taps(kernel)) return "_halo" + tile;
+  if (swaps_operands(kernel)) return "_swapped" + tile;
   if (shares_products(kernel)) return "_haloupdate" + tile;
   if (keeps_filters(kernel)) return "_resident_" + variant.at("ROW") + tile;
   if (is_narrow(kernel)) return "_narrow_" + variant.at("ROW") + tile;
@@ -167,7 +171,7 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   if (shares_products(kernel) || updates_narrow(kernel)) return {ConvPass::update, Layout::channels_last};
   if (keeps_filters(kernel) && sgemm::byte(type_of(kernel.manifest().variant.at("XT"))))
     return {ConvPass::fprop, Layout::channels_last};
-  if (keeps_filters(kernel))
+  if (keeps_filters(kernel) || swaps_operands(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
   if (is_depthwise(kernel)) {
@@ -375,17 +379,49 @@ ConvProblem draw_for_cells(Random& random, const Kernel& kernel, const Pass& wha
   }
 }
 
-// Few channels and filters, without strides.
+// In 2D, one group, without strides.
+ConvProblem draw_without_strides(Random& random, const Pass& what, const Limits& limits) {
+  ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+  p.layout = what.layout;
+  p.groups = 1;
+  p.in[0] = p.filter[0] = p.dilation[0] = 1, p.pad[0] = 0;
+  p.stride = {1, 1, 1};
+  return p;
+}
+
+// Few filters.
+ConvProblem draw_for_swapped(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  constexpr std::int64_t kEight = 8;
+  constexpr std::int64_t kRows = 64;
+  conv_detail::Forced forced;
+  forced.kernel = end_of(kernel);
+  for (;;) {
+    ConvProblem p = draw_without_strides(random, what, limits);
+    const bool backward = what.pass == ConvPass::bprop;
+    std::int64_t& gathered = backward ? p.k : p.c;
+    std::int64_t& columns = backward ? p.c : p.k;
+    if (backward || pick(random, 0, 1) == 0) gathered = (gathered + kEight - 1) / kEight * kEight;
+    columns = pick(random, 1, kRows / kernel.number("TAPS"));
+    p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("XT"));
+    const auto all = conv_detail::gathers(what.pass, p);
+    if (!all || all->size() != 1 || p.flops() > 8e6 || conv_detail::in_columns(what.pass, p)) continue;
+    if (!conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    const auto size = backward ? p.out() : p.in;
+    const auto choice = conv_detail::swapped::choose(
+        {'f', all->front(), {size[2], size[1], size[0]}, p.n, gathered, columns, 1.0}, 1, 0, forced);
+    if (!choice) continue;
+    if (limits.in_turn && choice->frame.places(p.n) <= 2 * choice->tile.bm) continue;  // three tiles of a CTA
+    return p;
+  }
+}
+
+// Few channels and filters.
 ConvProblem draw_for_resident(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   constexpr std::int64_t kSixteen = 16;
   conv_detail::Forced forced;
   forced.kernel = end_of(kernel);
   for (;;) {
-    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
-    p.layout = what.layout;
-    p.groups = 1;
-    p.in[0] = p.filter[0] = p.dilation[0] = 1, p.pad[0] = 0;
-    p.stride = {1, 1, 1};
+    ConvProblem p = draw_without_strides(random, what, limits);
     const bool backward = what.pass == ConvPass::bprop;
     std::int64_t& gathered = backward ? p.k : p.c;
     gathered = pick(random, 1, kernel.number("ROW") / (2 * kSixteen)) * kSixteen;
@@ -504,6 +540,7 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   if (makes_cells(kernel) || of_bytes_as_halves(kernel)) return draw_for_cells(random, kernel, what, limits);
   if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
+  if (swaps_operands(kernel)) return draw_for_swapped(random, kernel, what, limits);
   if (is_narrow(kernel) || updates_narrow(kernel)) return draw_for_narrow(random, kernel, limits);
   if (shares_products(kernel)) return draw_for_products(random, kernel, what, limits);
   if (is_depthwise(kernel)) return draw_for_depthwise(random, kernel, what, limits);

@@ -182,12 +182,12 @@ class Session {
   Outcome solve(Random& random, const Kernel& kernel, bool in_turn) {
     const Limits limits = limits_of(random, device_.info().kind == DeviceKind::cuda && arguments_.each == 0, in_turn);
     const std::string& op = kernel.manifest().op;
-    const bool convolves = op == "hconv" || op == "gconv" || op == "halo" || op == "resident" || op == "narrow" ||
-                           op == "conv_bf16x6" || op == "conv_f16x3";
+    const bool convolves = op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "resident" ||
+                           op == "narrow" || op == "conv_bf16x6" || op == "conv_f16x3";
     CountingDevice::watch(convolves && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
-    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_update" || op == "resident" ||
-        op.starts_with("narrow") || op == "cells" || op == "cells_bf16x3" || op == "conv_split" ||
+    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "halo_update" ||
+        op == "resident" || op.starts_with("narrow") || op == "cells" || op == "cells_bf16x3" || op == "conv_split" ||
         op == "conv_bf16x6" || op == "conv_f16x3" || op == "conv_lost" || op == "conv_if" ||
         op.starts_with("depthwise")) {
       return convolve(random, kernel, limits);

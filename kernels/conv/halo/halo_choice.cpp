@@ -16,10 +16,7 @@ namespace {
 using hgemm::Form;
 using hgemm::Tile;
 
-constexpr std::int64_t kBlock = 64;    // channels of a patch
-constexpr std::int64_t kStep = 16;     // of a product
-constexpr std::int64_t kBox = 32;      // rows of a box of filters
-constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
+constexpr std::int64_t kBox = 32;  // rows of a box of filters
 
 // halo.sass's variants, in the order of Costs::Halo: rows and columns, stages, room for the rows of a patch.
 struct Variant {
@@ -36,11 +33,6 @@ static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Halo::step)>
 // Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
 bool wants_zeros(std::int64_t channels) {
   return channels % kStep != 0;
-}
-
-// Taps and channels are one coordinate of the filters.
-bool flat(char pass, std::int64_t channels) {
-  return pass == 'f' && !wants_zeros(channels);
 }
 
 std::int64_t steps_of(std::int64_t channels) {
@@ -88,7 +80,7 @@ constexpr std::string_view kForced = "_halo_";
 std::optional<Frame> frame_of(const Work& w) {
   constexpr std::int64_t kCorner = 127;
   constexpr std::int64_t kLimit = std::int64_t{1} << 31;
-  constexpr std::int64_t kMostRows = 256;  // of a tile
+  constexpr std::int64_t kMostRows = 512;  // of a tile
   const Gather& g = w.taps;
   if (g.all_taps() == 1 || g.step != Inner{1, 1, 1} || g.positions[2] != 1 || g.taps[2] != 1 || w.size[2] != 1 ||
       g.low[2] != 0)
@@ -152,14 +144,22 @@ const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype re
                        std::string(sgemm::word_of(result)) + "_" + hgemm::shape_name(t));
 }
 
-TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice) {
-  Gather g = taps;
-  g.positions = {choice.frame.width, choice.frame.height, 1};
-  return columns_map(x, g, false, static_cast<std::uint32_t>(choice.rows()));
+bool flat(char pass, std::int64_t channels) {
+  return pass == 'f' && !wants_zeros(channels);
 }
 
-TensorMap filters_map(char pass, const Pixels& w) {
-  TensorMap m = conv_detail::filters_map(w, kBox);
+std::int64_t last_steps(std::int64_t channels) {
+  return steps_of(channels - (ceil_div(channels, kBlock) - 1) * kBlock);
+}
+
+TensorMap patch_map(const Pixels& x, const Gather& taps, const Frame& frame, std::int64_t rows) {
+  Gather g = taps;
+  g.positions = {frame.width, frame.height, 1};
+  return columns_map(x, g, false, static_cast<std::uint32_t>(rows));
+}
+
+TensorMap filters_map(char pass, const Pixels& w, std::int64_t rows) {
+  TensorMap m = conv_detail::filters_map(w, static_cast<std::uint32_t>(rows));
   if (flat(pass, w.channels)) {
     m.sizes[0] *= m.sizes[1];
     m.sizes[1] = 1;
@@ -167,12 +167,16 @@ TensorMap filters_map(char pass, const Pixels& w) {
   return m;
 }
 
+void put_frame(Values& v, const Gather& g, const Frame& f, std::int64_t patch_rows) {
+  v.divisor(f.width).divisor(f.height).u32(g.positions[0]).u32(g.positions[1]).s32(g.low[0]).s32(g.low[1]);
+  v.u32(kRowUnits * 16 * patch_rows);
+}
+
 void put(Values& v, char pass, const Gather& g, const Choice& choice, std::int64_t channels) {
   const Frame& f = choice.frame;
-  const std::int64_t blocks = ceil_div(channels, kBlock);
   const std::int64_t shift = g.move[0] * kRowUnits;
-  v.divisor(f.width).divisor(f.height).u32(g.positions[0]).u32(g.positions[1]).s32(g.low[0]).s32(g.low[1]);
-  v.u32(kRowUnits * 16 * choice.rows()).u32(steps_of(channels - (blocks - 1) * kBlock)).u32(g.taps[0]).u32(g.taps[1]);
+  put_frame(v, g, f, choice.rows());
+  v.u32(last_steps(channels)).u32(g.taps[0]).u32(g.taps[1]);
   v.u32(shift).s32(g.move[1] * f.width * kRowUnits - g.taps[0] * shift);
   v.s32(g.tap0).s32(g.tap_step[0]).s32(g.tap_step[1] - g.taps[0] * g.tap_step[0]);
   v.u32(flat(pass, channels) ? channels : 0).u32(flat(pass, channels) ? 0 : 1);

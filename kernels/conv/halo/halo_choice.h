@@ -13,6 +13,10 @@
 
 namespace nervanagpu::conv_detail::halo {
 
+constexpr std::int64_t kBlock = 64;    // channels of a patch
+constexpr std::int64_t kStep = 16;     // of a product
+constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
+
 // What a launch has to do.
 struct Work {
   char pass = 'f';                          // or 'b'
@@ -51,10 +55,16 @@ bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced);
 
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);
 
-// The kernel's maps: of a patch of x (bprop: dy), and of 32 rows of the filters w, whose `size` and `n` are taps and filters.
-TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice);
-TensorMap filters_map(char pass, const Pixels& w);
-// Its parameters behind those of tiles.sass. channels: of the group, gathered.
+// The kernel's maps: of a patch of x (bprop: dy), and of some rows of the filters w, whose `size` and `n` are taps and filters.
+TensorMap patch_map(const Pixels& x, const Gather& taps, const Frame& frame, std::int64_t rows);
+TensorMap filters_map(char pass, const Pixels& w, std::int64_t rows = 32);
+// Taps and channels are one coordinate of the filters.
+bool flat(char pass, std::int64_t channels);
+// Sixteens of channels of the last patch.
+std::int64_t last_steps(std::int64_t channels);
+// Parameters of a frame, and of a patch.
+void put_frame(Values& v, const Gather& taps, const Frame& frame, std::int64_t patch_rows);
+// All behind those of tiles.sass. channels: of the group, gathered.
 void put(Values& v, char pass, const Gather& taps, const Choice& choice, std::int64_t channels);
 
 }  // namespace nervanagpu::conv_detail::halo

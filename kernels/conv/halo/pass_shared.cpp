@@ -1,4 +1,4 @@
-// Launches of halo.sass, halo_update.sass, resident.sass and cells.sass: taps that share what is gathered.
+// Launches of halo.sass, halo_swapped.sass, halo_update.sass, resident.sass and cells.sass: taps that share what is gathered.
 #include "kernels/conv/implicit/bytes.h"
 #include "kernels/conv/pass.h"
 
@@ -55,11 +55,67 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   const std::int64_t channels = l.pass == 'f' ? l.w.channels : l.x.channels;  // cells' filters have whole products
   g.k = ceil_div(channels, kBlock) * block_of(g.a_type);
   Values v;
-  v.map(device_->encode_tensor_map(halo::patch_map(l.x, l.gather, choice)));
+  v.map(device_->encode_tensor_map(halo::patch_map(l.x, l.gather, choice.frame, choice.rows())));
   v.map(device_->encode_tensor_map(halo::filters_map(l.pass, l.w)));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
   halo::put(v, l.pass, l.gather, choice, channels);
   const Kernel* kernel = halo::find(device_->registry(), l.pass, g.a_type, g.c_type, choice.tile);
+  v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
+}
+
+// What a launch takes on an H200 by halo.sass, resident.sass or hconv.sass.
+double Pass::without_swapping(const Launch& l) const {
+  double least = hconv::microseconds(work_of(l, packs_of(pass_, p_)));
+  const std::optional<halo::Choice> streams = halo::choose(halo_work(l), hgemm::kProcessors);
+  if (streams) least = std::min(least, streams->microseconds);
+  Launch kept = l;
+  if (const auto keeps = keeps_filters(kept, streams, hgemm::kProcessors)) least = std::min(least, keeps->microseconds);
+  return least;
+}
+
+// halo_swapped.sass's variant, where that is faster. How many taps a product has is a function of the problem alone: sums
+// depend on it.
+std::optional<swapped::Choice> Pass::swaps_operands(const Launch& l) const {
+  const bool forced = swapped::is_forced(forced_);
+  if (!forced && (!forced_.kernel.empty() || forced_.splits > 1)) return std::nullopt;
+  const bool strided = p_.stride != decltype(p_.stride){1, 1, 1};
+  if (l.pass == 'u' || l.packs > 1 || p_.groups > 1 || strided || !sgemm::half(l.gemm.c_type)) return std::nullopt;
+  if (l.pass == 'b' && l.x.channels % kEight != 0) return std::nullopt;  // taps of the filters' copy
+  const halo::Work work = halo_work(l);
+  std::optional<swapped::Choice> out = swapped::choose(work, hgemm::kProcessors, 0, forced_);
+  if (forced && !out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  if (forced || !out) return out;
+  constexpr double kClearly = 0.97;  // the model is 8 % off
+  if (out->microseconds >= kClearly * without_swapping(l)) return std::nullopt;
+  const int here = multiprocessors();
+  return here == hgemm::kProcessors ? out : swapped::choose(work, here, out->taps);
+}
+
+void Pass::launch_swapped(const Launch& l, const swapped::Choice& choice) {
+  const std::size_t mark = arena_.mark();
+  Pixels w = l.w;
+  if (l.pass == 'b') {
+    w = filters(0, l.gemm.n, l.x.channels);  // copied
+    w.size = l.gather.taps;
+    w.n = l.gemm.n;
+    w.channels = w.pitch = l.x.channels;
+  }
+  arena_.release(mark);
+  note([&] {
+    return Modelled{"swapped_" + hgemm::shape_name(choice.tile), 1, [work = halo_work(l), choice](const Costs& costs) {
+                      return swapped::microseconds(work, choice, costs);
+                    }};
+  });
+  if (device_ == nullptr) return;
+  GemmProblem g = l.gemm;
+  g.m = choice.frame.places(l.x.n);
+  g.k = ceil_div(w.channels, kBlock) * block_of(g.a_type);
+  Values v;
+  v.map(device_->encode_tensor_map(swapped::patch_map(l.x, l.gather, choice)));
+  v.map(device_->encode_tensor_map(swapped::filters_map(w, choice)));
+  hgemm::put_tiles(v, g, choice.tile, 1, 1);
+  swapped::put(v, l.gather, choice, l.x, w);
+  const Kernel* kernel = swapped::find(device_->registry(), g.a_type, g.c_type, choice.tile);
   v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
 }
 

@@ -70,12 +70,13 @@ double cost_of(const std::vector<Modelled>& launches) {
 
 // Nothing that can be asked for by name is cheaper, by the model, than what is launched.
 TEST(Choice, IsTheCheapestByTheModel) {
-  const ConvProblem problems[] = {problem(128, 832, 7, 160, 1),    problem(128, 832, 7, 48, 1),
-                                  problem(64, 192, 28, 16, 1),     problem(64, 64, 56, 64, 3),
-                                  problem(64, 64, 56, 256, 3),     problem(32, 480, 24, 288, 3),
-                                  problem(64, 1024, 12, 256, 1, 2)};
-  const char* const names[] = {"_gemm",        "_128x64x1",     "_128x128x1",   "_128x256x1",    "_64x192x2",
-                               "_halo_128x64", "_halo_256x128", "_halo_256x64", "_haloupdate_3", "_128x192x1"};
+  const ConvProblem problems[] = {
+      problem(128, 832, 7, 160, 1),     problem(128, 832, 7, 48, 1), problem(64, 192, 28, 16, 1),
+      problem(64, 64, 56, 64, 3),       problem(64, 64, 56, 256, 3), problem(32, 480, 24, 288, 3),
+      problem(64, 1024, 12, 256, 1, 2), problem(128, 32, 28, 96, 5), problem(32, 128, 56, 16, 3)};
+  const char* const names[] = {"_gemm",           "_128x64x1",       "_128x128x1",     "_128x256x1",    "_64x192x2",
+                               "_halo_128x64",    "_halo_256x128",   "_halo_256x64",   "_haloupdate_3", "_128x192x1",
+                               "_swapped_256x64", "_swapped_254x32", "_swapped_458x32"};
   for (const ConvProblem& p : problems) {
     for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop, ConvPass::update}) {
       const double own = cost_of(conv_detail::tensor_cores::modelled(pass, p));
@@ -87,7 +88,8 @@ TEST(Choice, IsTheCheapestByTheModel) {
           continue;  // not of this problem
         }
         if (other[0].kernel == "gemm" && !conv_detail::product::may_pay(pass, p)) continue;
-        EXPECT_LE(own, 1.0001 * cost_of(other)) << test::text_of(pass, p) << " by " << name;
+        const double clearly = std::string(name).starts_with("_swapped") ? 0.97 : 1;  // else others are kept to
+        EXPECT_LE(own, 1.0001 / clearly * cost_of(other)) << test::text_of(pass, p) << " by " << name;
       }
     }
   }
@@ -99,14 +101,18 @@ TEST_P(ChoiceTest, IsWhatAPlanLaunches) {
   for (const ConvProblem& p : {problem(64, 64, 28, 64, 3), problem(8, 128, 14, 96, 3), problem(128, 832, 7, 48, 1)}) {
     for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop, ConvPass::update}) {
       const std::vector<Modelled> said = conv_detail::tensor_cores::modelled(pass, p);
-      ASSERT_EQ(said.size(), 1U);
+      ASSERT_EQ(said.size(), said[0].kernel == "copy" ? 2U : 1U);
       const std::vector<std::string> launched = ConvPlan(pass, p).kernels();
       ASSERT_FALSE(launched.empty());
-      const std::string family = said[0].kernel.substr(0, said[0].kernel.find('_'));
+      const std::string family = said.back().kernel.substr(0, said.back().kernel.find('_'));
       if (family == "gemm") {
         EXPECT_TRUE(launched[0].find("hgemm") != std::string::npos) << launched[0];
       } else if (family == "haloupdate") {
         EXPECT_TRUE(launched[0].starts_with("halo_update_")) << launched[0];
+      } else if (family == "swapped") {
+        EXPECT_EQ(launched.size(), said.size());
+        EXPECT_EQ(launched.back().substr(launched.back().rfind('_')), said.back().kernel.substr(family.size()));
+        EXPECT_TRUE(launched.back().starts_with("halo_swapped_")) << launched.back();
       } else {
         EXPECT_TRUE(launched[0].starts_with(family)) << launched[0] << " for " << said[0].kernel;
         EXPECT_TRUE(launched[0].ends_with(said[0].kernel.substr(said[0].kernel.rfind('_')))) << launched[0];

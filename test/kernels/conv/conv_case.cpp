@@ -11,6 +11,7 @@
 #include "kernels/conv/halo/cells.h"
 #include "kernels/conv/halo/halo_update_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
+#include "kernels/conv/halo/swapped_choice.h"
 #include "kernels/conv/implicit/product.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_choice.h"
@@ -178,9 +179,9 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   const bool hconv = c.forced.kernel.ends_with("x1") || c.forced.kernel.ends_with("x2") ||
                      conv_detail::gconv::forced_run(c.forced) != 0 || conv_detail::halo::is_forced(c.forced) ||
                      conv_detail::halo_update::is_forced(c.forced) || conv_detail::resident::is_forced(c.forced) ||
-                     conv_detail::cells::is_forced(c.forced) || conv_detail::product::is_forced(c.forced) ||
-                     conv_detail::narrow::is_forced(c.forced) || conv_detail::narrow_update::is_forced(c.forced) ||
-                     conv_detail::pieces::asked(c.p);
+                     conv_detail::swapped::is_forced(c.forced) || conv_detail::cells::is_forced(c.forced) ||
+                     conv_detail::product::is_forced(c.forced) || conv_detail::narrow::is_forced(c.forced) ||
+                     conv_detail::narrow_update::is_forced(c.forced) || conv_detail::pieces::asked(c.p);
   const bool by_cells = conv_detail::by_cells::is_forced(c.forced);
   const auto cells = by_cells ? conv_detail::by_cells::named(c.p, c.forced) : std::nullopt;
   const std::size_t bytes = !forced ? conv_workspace(c.pass, c.p)

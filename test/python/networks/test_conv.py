@@ -120,7 +120,7 @@ def test_few_channels(seed, dtype):
     [
         ((2, 3, 7, 17, 18), (32, 5, 5, 5), (1, 2, 0)),
         ((2, 1, 39, 42), (64, 11, 9), (5, 9)),
-        ((2, 2, 2001), (64, 63), (31,)),
+        ((2, 2, 2001), (128, 63), (31,)),
     ],
 )
 def test_gradients_of_few_channels_by_cells(rng, shape, filters, padding, kind):
