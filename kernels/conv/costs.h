@@ -41,6 +41,7 @@ struct Costs {
     double start, hidden;  // of the copy of bprop's filters, the launch's beginning hides that much
     double place;          // of a product of 16 channels
     double tile, chunk;    // behind a tile's products, and for each 64 places of one
+    double any;            // more for these, where the result's columns are no multiple of 8
     double zeros;          // a row of filters that the copy engine fills up with zeros
     double latency;        // from a stage that comes free to what fills it
   };

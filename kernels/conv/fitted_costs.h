@@ -82,6 +82,7 @@ inline constexpr Costs kFitted = {
         .place = 0.000587,
         .tile = 1.132,
         .chunk = 0.425,
+        .any = 1.3,
         .zeros = 0.00493,
         .latency = 1.463,
     },

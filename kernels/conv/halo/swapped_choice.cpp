@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <vector>
 
 #include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
@@ -39,18 +38,25 @@ struct Size {
 };
 constexpr std::array kSizes = {Size{64, 8, 504},  Size{96, 7, 536},  Size{128, 6, 568},
                                Size{152, 6, 568}, Size{192, 5, 600}, Size{232, 4, 632, 2}};
-const std::vector<Variant>& variants() {
-  static const std::vector<Variant> all = [] {
-    std::vector<Variant> out;
-    for (const std::int64_t taps : kTaps) {
-      for (const Size& s : kSizes) {
-        if (taps >= s.taps) out.push_back({taps, s.places, s.stages, s.patch});
-      }
+// Calls f(Variant) for each: sizes of few taps are fewer.
+constexpr void each_variant(const auto& f) {
+  for (const std::int64_t taps : kTaps) {
+    for (const Size& s : kSizes) {
+      if (taps >= s.taps) f(Variant{taps, s.places, s.stages, s.patch});
     }
-    return out;
-  }();
-  return all;
+  }
 }
+constexpr std::size_t kCount = [] {
+  std::size_t n = 0;
+  each_variant([&](const Variant&) { ++n; });
+  return n;
+}();
+constexpr std::array kVariants = [] {
+  std::array<Variant, kCount> out{};
+  std::size_t n = 0;
+  each_variant([&](const Variant& t) { out[n++] = t; });
+  return out;
+}();
 
 // Products along a line of the filter.
 std::int64_t products_of(const Gather& g, std::int64_t taps) {
@@ -68,7 +74,9 @@ double microseconds(const halo::Work& w, const halo::Frame& f, const Variant& t,
   const Costs::Swapped& costs = all.swapped;
   constexpr std::int64_t kChunk = 64;  // places
   const double step = costs.place * static_cast<double>(t.places);
-  const double last = costs.tile + costs.chunk * static_cast<double>(ceil_div(t.places, kChunk));
+  constexpr std::int64_t kVector = 8;  // columns that a lane stores
+  const double chunk = costs.chunk + (w.columns % kVector == 0 ? 0 : costs.any);
+  const double last = costs.tile + chunk * static_cast<double>(ceil_div(t.places, kChunk));
   const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows());
   const std::int64_t blocks = ceil_div(w.channels, halo::kBlock);
   const auto products = static_cast<double>(w.taps.taps[1] * products_of(w.taps, t.taps));
@@ -110,7 +118,7 @@ std::optional<Choice> choose(const halo::Work& w, int multiprocessors, std::int6
   const std::optional<halo::Frame> frame = halo::frame_of(w);
   if (!frame) return std::nullopt;
   std::optional<Choice> out;
-  for (const Variant& t : variants()) {
+  for (const Variant& t : kVariants) {
     if (taps != 0 && t.taps != taps) continue;
     if (!takes(t, w, *frame)) continue;
     const Choice c = {*frame, t.tile(), t.taps, patch_rows(t, *frame, w.taps),
@@ -121,7 +129,7 @@ std::optional<Choice> choose(const halo::Work& w, int multiprocessors, std::int6
 }
 
 double microseconds(const halo::Work& w, const Choice& choice, const Costs& costs) {
-  const auto at = std::ranges::find_if(variants(), [&](const Variant& t) { return t.tile() == choice.tile; });
+  const auto* const at = std::ranges::find_if(kVariants, [&](const Variant& t) { return t.tile() == choice.tile; });
   return microseconds(w, choice.frame, *at, hgemm::kProcessors, costs);
 }
 
