@@ -8,7 +8,7 @@ and scaled so that activations keep their size. fprop alone and the whole step a
 replayed; bprop is the difference. --no-graph launches call by call.
 
 The peer runs the same network, weights and pictures in the same run, interleaved, in CUDA graphs too: NCHW or
-channels_last, eager or through torch.compile, whichever is fastest; TF32 off, cuDNN's benchmark mode on.
+channels_last, eager or through torch.compile, whichever is fastest; TF32 off (--tf32: on), cuDNN's benchmark mode on.
 
 Exits 1 where a result is not finite, or differs from the peer's by more than rounding explains.
 """
@@ -64,6 +64,7 @@ class NetRow:
     graph: bool
     peers: dict[str, float]
     precision: str = "strict"  # of float32
+    peer_math: str | None = None  # of float32: float32 or tf32
     streams: bool = False  # weight gradients and branches of inceptions in streams of their own
 
 
@@ -197,6 +198,7 @@ class Options:
     beside: bool
     lanes: bool
     precision: str
+    tf32: bool
 
     def layout_of(self, dtype: str) -> Any:
         """The tensor cores want the channels last."""
@@ -211,7 +213,8 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
     replay = Replay(step) if o.graph else None
     peer, tried = None, dict[str, convnet_torch.Tried]()
     if o.peer:
-        peer, tried = convnet_torch.best(convnet_torch.peers(net, dtype, weights, x, error, o.warmup, o.compile))
+        made = convnet_torch.peers(net, dtype, weights, x, error, o.warmup, compiled=o.compile, tf32=o.tf32)
+        peer, tried = convnet_torch.best(made)
     for _ in range(o.warmup):
         time_step(step, replay)
     ours, theirs = Times(), Times()
@@ -225,7 +228,7 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
     if peer is not None:
         y, dw = host_results(step)
         difference = convnet_torch.differences(peer, y, dw)
-        good = good and difference <= NEAR[dtype]
+        good = good and difference <= NEAR["float16" if o.tf32 else dtype]  # TF32 has float16's mantissa
     snapshot = under_load(step, replay) if ng.device().kind == "cuda" else machine()
 
     print(
@@ -242,12 +245,14 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         row = NetRow(
             "convnets", net.name, dtype, layout, pass_, net.n, round(ms, 4), round(median, 4),
             round(work_done / 1e9, 3), round(work_done / median / 1e9, 2), None, None, None, None, None, o.graph,
-            {name: round(part_of(each, pass_), 4) for name, each in tried.items()}, o.precision, o.beside or o.lanes,
+            {name: round(part_of(each, pass_), 4) for name, each in tried.items()}, o.precision,
+            streams=o.beside or o.lanes,
         )  # fmt: skip
         if peer is not None:
             row.peer, row.peer_layout, row.difference = convnet_torch.versions(), peer.name, difference
             row.peer_ms = round(statistics.median(theirs.of(pass_)), 4)
             row.ratio = round(row.peer_ms / median, 4)
+            row.peer_math = ("tf32" if o.tf32 else "float32") if dtype == "float32" else None
         rows.append(row)
     if peer is not None and difference is not None:
         parts = ", ".join(f"{p} {statistics.median(theirs.of(p)):.3f}" for p in ("fprop", "bprop", "total"))
@@ -286,6 +291,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--layout", choices=["CHWN", "NHWC"], help="default: NHWC; strict float32 CHWN")
     parser.add_argument("--precision", choices=["strict", "tensor"], default="strict", help="of float32")
+    parser.add_argument("--tf32", action="store_true", help="let the peer multiply float32 as TF32")
     parser.add_argument("--no-graph", action="store_true", help="launch call by call, not a recorded step")
     parser.add_argument("--beside", action="store_true", help="weight gradients in a branch of the graph of their own")
     parser.add_argument("--lanes", action="store_true", help="fprop's branches of an inception side by side")
@@ -327,6 +333,7 @@ def main() -> int:
         args.beside,
         args.lanes,
         args.precision,
+        args.tf32,
     )
     ng.precision(args.precision)
     rows: list[NetRow | LayerRow] = []

@@ -36,10 +36,10 @@ def versions() -> str:
     return f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
 
 
-def strict() -> None:
-    """float32 means float32; cuDNN tries its algorithms and keeps the fastest."""
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
+def settle(tf32: bool) -> None:
+    """float32 means float32, or TF32; cuDNN tries its algorithms and keeps the fastest."""
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = True
     # Of the thread that runs the gradients: it finds the context by itself.
     warnings.filterwarnings("ignore", message=".*no current CUDA context.*")
@@ -95,8 +95,9 @@ class Peer:
         form: str,
         warmup: int = 3,
         compiled: bool = False,
+        tf32: bool = False,
     ) -> None:
-        strict()
+        settle(tf32)
         start = time.monotonic()
         self.name = form + (" compiled" if compiled else "")
         kind = getattr(torch, dtype)
@@ -165,14 +166,22 @@ def differences(peer: Peer, y: Array, dw: dict[str, Array]) -> float:
 
 
 def peers(
-    net: Network, dtype: str, weights: dict[str, Array], x: Array, error: Array, warmup: int, compiled: bool
+    net: Network,
+    dtype: str,
+    weights: dict[str, Array],
+    x: Array,
+    error: Array,
+    warmup: int,
+    *,
+    compiled: bool,
+    tf32: bool,
 ) -> Iterator[Peer]:
     """Both formats, eager and, if `compiled`, through torch.compile; what does not compile is reported, left out."""
     for form in FORMATS:
-        yield Peer(net, dtype, weights, x, error, form, warmup)
+        yield Peer(net, dtype, weights, x, error, form, warmup, tf32=tf32)
     for form in FORMATS if compiled else ():
         try:
-            peer = Peer(net, dtype, weights, x, error, form, warmup, compiled=True)
+            peer = Peer(net, dtype, weights, x, error, form, warmup, compiled=True, tf32=tf32)
         except Exception as failure:
             text = (str(failure).splitlines() or [""])[0]
             print(f"torch.compile, {net.name} {dtype} {form}: {type(failure).__name__}: {text}", file=sys.stderr)

@@ -9,7 +9,7 @@ import os
 import sys
 
 _N, _T = 0, 1
-_DEFAULT = 0  # true fp32, no TF32
+_DEFAULT, _TF32 = 0, 3  # cublasMath_t: true float32, or float32 cut to TF32
 _KINDS = {"float16": 2, "bfloat16": 14}  # cudaDataType_t
 _COMPUTE_32F, _DEFAULT_ALGORITHM = 68, -1
 
@@ -53,14 +53,15 @@ class Cublas:
 
     def gemm(self, dtype: str, layout: str, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, c: int) -> None:
         """Row-major C[m,n] = op(A) op(B), contiguous rows of C; `layout` is two of n and t for A and B. 16-bit
-        floats have float32 sums; float32 has no TF32.
+        floats have float32 sums; float32 has no TF32, which is a dtype of its own here.
 
         cuBLAS is column-major, so it is asked for C^T = op(B)^T op(A)^T: operands swapped, letters kept.
         """
         op = {"n": _N, "t": _T}
         shape = (self.handle, op[layout[1]], op[layout[0]], n, m, k)
         one, zero = C.byref(C.c_float(1.0)), C.byref(C.c_float(0.0))
-        if dtype == "float32":
+        if dtype in ("float32", "tf32"):
+            self._call("cublasSetMathMode", self.handle, _TF32 if dtype == "tf32" else _DEFAULT)
             self._call("cublasSgemm_v2", *shape, one, C.c_void_p(b), ldb, C.c_void_p(a), lda, zero, C.c_void_p(c), n)
             return
         if dtype == "float64":

@@ -15,6 +15,7 @@ libraries, and also for cuBLAS's default where another algorithm was faster. The
 JSON. Exits 1 if an error of ours exceeds the kernel's bound.
 
 --precision tensor: float32 on the tensor cores (docs/lab/bf16x6.md), beside cuBLAS's SGEMM alone, which has TF32 off.
+In the same run: ours in "strict", and cuBLAS with TF32, whose times and errors are columns of their own.
 For each case, once, also the largest error and the root mean square over all outputs, ours, strict and cuBLAS's, on
 three distributions.
 """
@@ -28,6 +29,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import nervanagpu as ng
@@ -83,18 +85,18 @@ def measure(
     sets, a, b = make(dtype, layout, m, n, k)
     passes = max(1, int(WORK[dtype] / (2.0 * m * n * k * len(sets))))
 
-    def ours() -> None:
+    def ours(how: str | None = precision) -> None:
         for _ in range(passes):
             for s in sets:
                 x = s.a.T if layout[0] == "t" else s.a
                 y = s.b.T if layout[1] == "t" else s.b
-                ng.dot(x, y, out=s.ours, stream=stream, precision=precision)
+                ng.dot(x, y, out=s.ours, stream=stream, precision=how)
 
-    def default() -> None:
+    def default(how: str = dtype) -> None:
         for _ in range(passes):
             for s in sets:
                 lda, ldb = s.a.shape[1], s.b.shape[1]
-                peer.gemm(dtype, layout, m, n, k, s.a.ptr, lda, s.b.ptr, ldb, s.theirs.ptr)
+                peer.gemm(how, layout, m, n, k, s.a.ptr, lda, s.b.ptr, ldb, s.theirs.ptr)
 
     def by(plan: Plan) -> Callable[[], None]:
         def body() -> None:
@@ -108,7 +110,8 @@ def measure(
     bodies = {} if dtype == "int8" else {"default": default}
     if precision != "tensor":  # which keeps to SGEMM
         bodies |= {f"Lt {p.number}": by(p) for p in lt.plans(dtype, theirs, m, n, k)}
-    for body in (ours, *bodies.values()):  # load and warm up outside the capture
+    others = [partial(ours, "strict"), partial(default, "tf32")] if precision == "tensor" else []
+    for body in (*others, ours, *bodies.values()):  # load and warm up outside the capture
         body()
     stream.synchronize()
     graphs = {name: Graph(driver, stream.handle, body) for name, body in bodies.items()}
@@ -117,8 +120,12 @@ def measure(
     _core.overlap_launches(False)
     apart = Graph(driver, stream.handle, ours)
     _core.overlap_launches(True)
-    measured = median_ms(driver, stream.handle, [Graph(driver, stream.handle, ours), graphs[best], apart], REPEATS)
-    mine, peers, alone = (ms / (passes * len(sets)) for ms in measured)
+    timed = [Graph(driver, stream.handle, ours), graphs[best], apart]
+    timed += [Graph(driver, stream.handle, body) for body in others]
+    measured = median_ms(driver, stream.handle, timed, REPEATS)
+    mine, peers, alone, *rest = (ms / (passes * len(sets)) for ms in measured)
+    ours()  # the last that wrote s.ours was another
+    stream.synchronize()
     mine_off = errors(sets[0].ours.get(), a, b, layout)
 
     # int8 of other layouts: the peer's product of the same memory, read as NT.
@@ -152,6 +159,7 @@ def measure(
         tflops=round(2e-9 * m * n * k / mine, 2),
         ceiling=round(2e-9 * m * n * k / mine / attainable(dtype, m, n, k, precision), 4),
         precision=precision or ("strict" if dtype == "float32" else None),
+        **{name: round(ms, 6) for name, ms in zip(("strict_ms", "tf32_ms"), rest, strict=False)},
     )
 
 
@@ -216,6 +224,7 @@ def main() -> int:
             m, n, k = (int(x) for x in case.split("x"))
             row.whole = whole_errors(peer, stream, m, n, k)
             bad += not no_worse(row.whole)
+            print(f"    strict {row.strict_ms:.4f} ms, cuBLAS with TF32 {row.tf32_ms:.4f} ms")
             for name, table in row.whole.items():
                 text = ", ".join(f"{who} {e['max']:.2e} {e['rms']:.2e}" for who, e in table.items())
                 print(f"    {name}, all outputs, max and rms: {text}{'' if no_worse({name: table}) else '  WORSE'}")

@@ -1,6 +1,6 @@
 """Errors of float32 products over all outputs, on numbers of three distributions, beside cuBLAS's DGEMM.
 
-Of both precisions, and of cuBLAS's SGEMM, which has TF32 off.
+Of both precisions, and of cuBLAS's SGEMM without and with TF32.
 """
 
 from __future__ import annotations
@@ -50,9 +50,11 @@ def whole_errors(peer: Cublas, stream: ng.Stream, m: int, n: int, k: int) -> dic
         exact, scale = double(a, b), double(np.abs(a), np.abs(b))
         da, db, dc = ng.array(a), ng.array(b), ng.empty((m, n))
         ng.synchronize()
-        peer.gemm("float32", "nn", m, n, k, da.ptr, k, db.ptr, n, dc.ptr)
-        stream.synchronize()
-        out[name] = {"cuBLAS": off(dc.get(), exact, scale)}
+        out[name] = {}
+        for who, dtype in (("cuBLAS", "float32"), ("cuBLAS TF32", "tf32")):
+            peer.gemm(dtype, "nn", m, n, k, da.ptr, k, db.ptr, n, dc.ptr)
+            stream.synchronize()
+            out[name][who] = off(dc.get(), exact, scale)
         for precision in ("tensor", "strict"):
             ng.dot(da, db, out=dc, precision=precision)
             out[name][precision] = off(dc.get(), exact, scale)

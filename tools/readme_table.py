@@ -280,7 +280,7 @@ def _spread(ratios: list[float]) -> str:
 SPREADS = (
     ("conv", "layers of four networks, float16", "cuDNN", "float16"),
     ("conv_int8", "the same layers, int8 (fprop)", "cuDNN, int8", None),
-    ("conv_tensor_h100", "some of these layers, float32 tensor", "cuDNN", None),
+    ("conv_pieces", "the same layers, float32 tensor", "cuDNN", None),
     ("gemm_float32", "products, float32, strict", "cuBLAS and cublasLt", None),
     ("gemm_tensor", "products, float32 tensor", "cuBLAS, float32", None),
     ("gemm_large", "products, 16 bits, 1024 to 8192", "cuBLAS and cublasLt", None),
