@@ -89,13 +89,15 @@ ConvProblem conv_problem(const std::string& layout, const Shape& x, const Shape&
 }
 
 ConvOptions conv_options(const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask,
-                         const py::object& stream) {
+                         const ChannelSums& sums, const py::object& stream) {
   ConvOptions o;
   o.alpha = epilogue.alpha;
   o.beta = epilogue.beta;
   o.rounding = epilogue.rounding;
   o.tensor_cores = tensor_cores;
   o.mask = mask ? &*mask : nullptr;
+  o.channel_sum = sums.first ? &*sums.first : nullptr;
+  o.channel_sum_squares = sums.second ? &*sums.second : nullptr;
   o.stream = stream_from(stream);
   return o;
 }
@@ -112,6 +114,12 @@ void finish_by(ConvOptions& options, const std::optional<Tensor>& bias, bool rel
 
 namespace {
 
+void before_sums(const ConvOptions& options) {
+  for (const Tensor* t : {options.channel_sum, options.channel_sum_squares}) {
+    if (t != nullptr) before_write(*t);
+  }
+}
+
 // scaled: sums of bytes are, whether by a tensor or by alpha.
 Dtype result_of(const Tensor& w, const std::optional<Tensor>& out, bool scaled) {
   if (w.dtype() != Dtype::int8) return w.dtype();
@@ -124,48 +132,51 @@ void bind_conv(py::module_& m) {
   m.def("conv_fprop",
         [](const Tensor& x, const Tensor& w, const std::optional<Tensor>& out, const std::optional<Tensor>& bias,
            bool relu, const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
-           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream,
-           const std::string& activation, const Clip& clip, const std::optional<Tensor>& scale, bool scaled) {
+           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const ChannelSums& sums,
+           const py::object& stream, const std::string& activation, const Clip& clip,
+           const std::optional<Tensor>& scale, bool scaled) {
           ConvProblem p = conv_problem(layout, x.shape(), w.shape(), geometry, groups, axes);
           p.x_type = x.dtype();
           p.w_type = w.dtype();
           p.y_type = result_of(w, out, scaled);
-          ConvOptions options = conv_options(epilogue, tensor_cores, mask, stream);
+          ConvOptions options = conv_options(epilogue, tensor_cores, mask, sums, stream);
           finish_by(options, bias, relu, activation, clip, scale);
           const GilRelease release;
           if (options.mask != nullptr) before_write(*options.mask);
+          before_sums(options);
           Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);
           conv_fprop(p, x, w, y, options);
           return y;
         });
-  m.def("conv_bprop",
-        [](const Tensor& dy, const Tensor& w, const std::optional<Tensor>& out, const py::object& x_shape,
-           const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
-           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream) {
-          const Shape shape = shape_from(x_shape);
-          ConvProblem p = conv_problem(layout, shape, w.shape(), geometry, groups, axes);
-          p.x_type = p.y_type = dy.dtype();
-          p.w_type = w.dtype();
-          const ConvOptions options = conv_options(epilogue, tensor_cores, mask, stream);
-          const GilRelease release;
-          Tensor dx = target(out, shape, p.x_type, options.beta);
-          conv_bprop(p, dy, w, dx, options);
-          return dx;
-        });
-  m.def("conv_update",
-        [](const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out, const py::object& w_shape,
-           const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
-           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream) {
-          const Shape shape = shape_from(w_shape);
-          ConvProblem p = conv_problem(layout, x.shape(), shape, geometry, groups, axes);
-          p.x_type = x.dtype();
-          p.w_type = p.y_type = dy.dtype();
-          const ConvOptions options = conv_options(epilogue, tensor_cores, mask, stream);
-          const GilRelease release;
-          Tensor dw = target(out, shape, p.w_type, options.beta);
-          conv_update(p, dy, x, dw, options);
-          return dw;
-        });
+  m.def("conv_bprop", [](const Tensor& dy, const Tensor& w, const std::optional<Tensor>& out, const py::object& x_shape,
+                         const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
+                         const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask,
+                         const ChannelSums& sums, const py::object& stream) {
+    const Shape shape = shape_from(x_shape);
+    ConvProblem p = conv_problem(layout, shape, w.shape(), geometry, groups, axes);
+    p.x_type = p.y_type = dy.dtype();
+    p.w_type = w.dtype();
+    const ConvOptions options = conv_options(epilogue, tensor_cores, mask, sums, stream);
+    const GilRelease release;
+    before_sums(options);
+    Tensor dx = target(out, shape, p.x_type, options.beta);
+    conv_bprop(p, dy, w, dx, options);
+    return dx;
+  });
+  m.def("conv_update", [](const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out,
+                          const py::object& w_shape, const std::string& layout, const Geometry& geometry,
+                          std::int64_t groups, std::size_t axes, const Epilogue& epilogue, bool tensor_cores,
+                          const std::optional<Tensor>& mask, const ChannelSums& sums, const py::object& stream) {
+    const Shape shape = shape_from(w_shape);
+    ConvProblem p = conv_problem(layout, x.shape(), shape, geometry, groups, axes);
+    p.x_type = x.dtype();
+    p.w_type = p.y_type = dy.dtype();
+    const ConvOptions options = conv_options(epilogue, tensor_cores, mask, sums, stream);
+    const GilRelease release;
+    Tensor dw = target(out, shape, p.w_type, options.beta);
+    conv_update(p, dy, x, dw, options);
+    return dw;
+  });
 }
 
 }  // namespace nervanagpu::python

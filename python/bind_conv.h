@@ -24,8 +24,11 @@ using Clip = std::pair<float, float>;
 void finish_by(ConvOptions& options, const std::optional<Tensor>& bias, bool relu, const std::string& activation,
                const Clip& clip, const std::optional<Tensor>& scale);
 
-// `mask` must outlive them.
+// channel_sum, channel_sum_squares.
+using ChannelSums = std::pair<std::optional<Tensor>, std::optional<Tensor>>;
+
+// `mask` and `sums` must outlive them.
 ConvOptions conv_options(const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask,
-                         const py::object& stream);
+                         const ChannelSums& sums, const py::object& stream);
 
 }  // namespace nervanagpu::python

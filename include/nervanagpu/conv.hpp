@@ -78,6 +78,10 @@ struct ConvOptions {
   // j % 32 of word j / 32 belongs to element j. fprop with relu writes there whether what it stored is above 0 (not for NaN; behind
   // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
   const Tensor* mask = nullptr;
+  // fprop, bprop: float32, contiguous, one number for each channel of a float result (y's filters, dx's channels): the sum of its
+  // elements over pictures and positions, as they are stored, and the sum of their squares.
+  const Tensor* channel_sum = nullptr;
+  const Tensor* channel_sum_squares = nullptr;
   Rounding rounding;                              // of float and int8 results
   Precision precision = nervanagpu::precision();  // of float32 operands
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
@@ -95,13 +99,14 @@ NG_API void conv_update(const ConvProblem& p, const Tensor& dy, const Tensor& x,
 
 enum class ConvPass : std::uint8_t { fprop, bprop, update };
 
-// Bytes of device memory that a pass wants besides its operands; 0: none. It depends on the problem alone.
-NG_API std::size_t conv_workspace(ConvPass pass, const ConvProblem& p);
+// Bytes of device memory that a pass wants besides its operands; 0: none. It depends on the problem alone, and on whether there
+// are sums of channels.
+NG_API std::size_t conv_workspace(ConvPass pass, const ConvProblem& p, bool channel_sums = false);
 
 // On device addresses: queues the kernels in `options.stream` and returns; nothing is allocated (workspace: at least
-// conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. `options.bias`, `scale` and
-// `mask` are ignored: `bias` is the address of K elements of bias_type, or 0; `scale` of K float32, `mask` of the words of
-// ConvOptions, or 0.
+// conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. The tensors of `options` are
+// ignored: `bias` is the address of K elements of bias_type, or 0; `scale` of K float32, `mask` of the words of ConvOptions,
+// `channel_sum` and `channel_sum_squares` of a float32 for each channel of the result, or 0.
 struct ConvPointers {
   std::uint64_t in1 = 0;  // fprop: x; bprop: dy; update: dy
   std::uint64_t in2 = 0;  // fprop: w; bprop: w;  update: x
@@ -112,6 +117,7 @@ struct ConvPointers {
   std::uint64_t mask = 0;
   std::int64_t mask_pitch = 0;  // words from row to row of the mask; 0: as many as a row has
   std::uint64_t scale = 0;
+  std::uint64_t channel_sum = 0, channel_sum_squares = 0;
 };
 NG_API void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options = {});
 

@@ -22,6 +22,7 @@ struct ConvAddresses {
       0;  // of ConvPlan::workspace() bytes, aligned to 16; not shared by launches that may overlap
   std::uint64_t rounding_offset = 0;  // counters added to the options', for other random numbers
   std::uint64_t scale = 0;
+  std::uint64_t channel_sum = 0, channel_sum_squares = 0;
 };
 
 // What a launch of tensors may have besides x, w and y.
@@ -31,6 +32,8 @@ struct ConvOperands {
   const Tensor* workspace = nullptr;  // contiguous; null: taken from the library's memory pool, if one is needed
   std::uint64_t rounding_offset = 0;
   const Tensor* scale = nullptr;
+  const Tensor* channel_sum = nullptr;
+  const Tensor* channel_sum_squares = nullptr;
 };
 
 // Copies are handles of one plan. Any thread may launch, also several at once. A launch allocates, copies to the host and
@@ -38,10 +41,10 @@ struct ConvOperands {
 class NG_API ConvPlan {
  public:
   // The addresses only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself, up to 16. `bias`,
-  // `mask`, `scale` not 0: there is one. `workspace` and `options.stream` are not looked at. Throws as conv() does.
+  // `mask`, `scale`, `channel_sum`, `channel_sum_squares` not 0: there is one. `workspace` and `options.stream` are not looked at. Throws as conv() does.
   ConvPlan(ConvPass pass, const ConvProblem& problem, const ConvPointers& pointers = {},
            const ConvOptions& options = {});
-  // Of tensors such as these: dtypes, shapes, strides and alignment, options.bias, options.mask and options.scale among them; none is kept.
+  // Of tensors such as these: dtypes, shapes, strides and alignment, those of the options among them; none is kept.
   // In order: x, w, y of fprop; dy, w, dx of bprop; dy, x, dw of update. Throws as conv_fprop(), conv_bprop(), conv_update().
   ConvPlan(ConvPass pass, const ConvProblem& problem, const Tensor& in1, const Tensor& in2, const Tensor& out,
            const ConvOptions& options = {});

@@ -328,9 +328,12 @@ typedef struct ng_conv_options {
   int32_t activation;        /* fprop: ng_gemm_activation, if relu is 0, of a float or int8 y; not NG_DRELU */
   uint64_t scale;            /* fprop of bytes to a float32 or int8 y: address of K float32, or 0 */
   float clip_low, clip_high; /* of NG_CLIP */
+  uint64_t channel_sum; /* fprop, bprop: float32 for each channel of a float result, the sum of its elements as they */
+                        /* are stored, or 0; the workspace is then ng_conv_sums_workspace() bytes */
+  uint64_t channel_sum_squares; /* the same of their squares */
 } ng_conv_options;
 #define NG_CONV_OPTIONS_INIT \
-  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0, 0, 0.0F, 0.0F }
+  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0 }
 
 typedef enum ng_conv_pass NG_OF_INT { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
 
@@ -338,6 +341,8 @@ typedef enum ng_conv_pass NG_OF_INT { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 
 NG_C_API ng_status ng_conv_out(const ng_conv_problem* problem, int64_t out[3]);
 /* Bytes of device memory that a pass wants besides its operands; 0: none. */
 NG_C_API ng_status ng_conv_workspace(ng_conv_pass pass, const ng_conv_problem* problem, size_t* bytes);
+/* The same of a pass with channel_sum or channel_sum_squares. */
+NG_C_API ng_status ng_conv_sums_workspace(ng_conv_pass pass, const ng_conv_problem* problem, size_t* bytes);
 /* Device addresses; options may be null. The result shares no memory with the operands.
  *   fprop   y  = act(alpha * (x * w) + beta * y + bias)
  *   bprop   dx = alpha * (dy, w) + beta * dx
@@ -361,12 +366,13 @@ typedef struct ng_conv_addresses {
   uint64_t workspace_bytes;
   uint64_t rounding_offset; /* counters added to the options' */
   uint64_t scale;
+  uint64_t channel_sum, channel_sum_squares;
 } ng_conv_addresses;
 #define NG_CONV_ADDRESSES_INIT \
-  { sizeof(ng_conv_addresses), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(ng_conv_addresses), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* like: addresses that only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself, up to 16;
- * null: 16. Of the options bias, mask and scale, not 0: there is one, aligned so; workspace and stream are not looked at.
+ * null: 16. Of the options bias, mask, scale and sums, not 0: there is one, aligned so; workspace and stream are not looked at.
  * *plan is null after a failure. */
 NG_C_API ng_status ng_conv_plan_create(ng_conv_pass pass, const ng_conv_problem* problem, const ng_conv_addresses* like,
                                        const ng_conv_options* options, ng_conv_plan** plan);

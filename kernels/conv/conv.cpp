@@ -12,6 +12,7 @@
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
 #include "kernels/conv/strided/by_cells.h"
+#include "kernels/conv/sums/channel_sums.h"
 #include "kernels/gemm/epilogue/activation.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/epilogue/results.h"
@@ -204,6 +205,9 @@ Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& po
     throw InvalidArgument("conv: rounding bits is " + std::to_string(e.rounding.bits) + "; needs 1 to " +
                           std::to_string(most) + ", or 0 for " + std::to_string(most));
   }
+  channel_sums::check(pass, p, pointers);
+  e.sums = {pointers.channel_sum, pointers.channel_sum_squares};
+  if (e.sums.asked()) e.sums.parts = pointers.workspace + aligned(known(pass, p).workspace);
   if (pointers.mask != 0) {
     check_mask(pass, out_type, pointers, options);
     e.mask = pointers.mask;
@@ -225,6 +229,7 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
     const auto inner = [&](ConvPass of_pass, const ConvProblem& of_cells, const ConvPointers& at) {
       Epilogue own = e;
       own.mask = 0;  // behind the copy
+      own.sums = {};
       queue_pass(device, of_pass, of_cells, at, own, on_tensor_cores, stream);
     };
     by_cells::queue(device, *cells, p, pointers, e, inner, stream);
@@ -243,6 +248,7 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
     queue(device, pass, p, pointers, e, stream.handle());
   }
   if (!masked && pointers.mask != 0) mask.values.launch(device, *mask.kernel, mask.grid, stream.handle());
+  if (e.sums.asked()) channel_sums::queue(device, pass, p, pointers.out, e, stream.handle());
 }
 
 }  // namespace
@@ -263,14 +269,17 @@ std::size_t plain_workspace(ConvPass pass, const ConvProblem& p) {
 
 }  // namespace conv_detail
 
-std::size_t conv_workspace(ConvPass pass, const ConvProblem& p) {
-  return conv_detail::known(pass, p).workspace;
+std::size_t conv_workspace(ConvPass pass, const ConvProblem& p, bool channel_sums) {
+  using namespace conv_detail;
+  const std::size_t own = known(pass, p).workspace;
+  if (!channel_sums || pass == ConvPass::update) return own;
+  return aligned(own) + channel_sums::workspace(pass, p);
 }
 
 void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
   using namespace conv_detail;
   const Roles roles = roles_of(pass);
-  const std::size_t workspace = known(pass, p).workspace;
+  const std::size_t workspace = conv_workspace(pass, p, (pointers.channel_sum | pointers.channel_sum_squares) != 0);
   check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
   check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
   check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
@@ -290,6 +299,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
         moved.in1 = at[kIn1], moved.in2 = at[kIn2], moved.out = at[kOut];
         moved.bias = at[kBias], moved.mask = own.mask = at[kMask], moved.scale = own.scale = at[kScale];
         moved.workspace = at[kWorkspace];
+        own.sums = {at[kSum], at[kSquares], at[kWorkspace] + (e.sums.parts - pointers.workspace)};
         own.rounding.seed = at[kSeed], own.rounding.offset = at[kOffset];
         queue_pass(device, pass, p, moved, own, options.tensor_cores, {});
       });

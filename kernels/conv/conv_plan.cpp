@@ -22,11 +22,27 @@ using namespace conv_detail;  // NOLINT(google-build-using-namespace)
 constexpr const char* kPlan = "conv plan";
 
 // What differs from launch to launch, as PlannedLaunches counts it.
-enum Operand : std::size_t { kIn1, kIn2, kOut, kBias, kMask, kScale, kWorkspace, kRoundingOffset, kOperands };
+enum Operand : std::size_t {
+  kIn1,
+  kIn2,
+  kOut,
+  kBias,
+  kMask,
+  kScale,
+  kSum,
+  kSquares,
+  kWorkspace,
+  kRoundingOffset,
+  kOperands
+};
 using Operands = std::array<std::uint64_t, kOperands>;
 
 Operands operands_of(const ConvAddresses& at) {
-  return {at.in1, at.in2, at.out, at.bias, at.mask, at.scale, at.workspace, at.rounding_offset};
+  return {at.in1,         at.in2,
+          at.out,         at.bias,
+          at.mask,        at.scale,
+          at.channel_sum, at.channel_sum_squares,
+          at.workspace,   at.rounding_offset};
 }
 
 }  // namespace
@@ -43,6 +59,8 @@ struct ConvPlan::Impl {
       case kBias: return "bias";
       case kMask: return "mask";
       case kScale: return "scale";
+      case kSum: return "channel_sum";
+      case kSquares: return "channel_sum_squares";
       default: return "workspace";
     }
   }
@@ -56,7 +74,7 @@ struct ConvPlan::Impl {
   std::optional<PlannedLaunches> launches;
   std::vector<std::string> kernels;
   int device = get_device();
-  // Of a plan of tensors: in1, in2, out, bias, mask, scale.
+  // Of a plan of tensors: what is before the workspace.
   std::array<std::optional<TensorForm>, kWorkspace> forms;
 };
 
@@ -71,16 +89,22 @@ ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointe
              0,
              0,
              0,
+             0,
+             0,
              kMostPlannedAlignment,
              1};
   if (pointers.bias != 0) planned[kBias] = planned_alignment(pointers.bias);
   if (pointers.mask != 0) planned[kMask] = planned_alignment(pointers.mask);
   if (pointers.scale != 0) planned[kScale] = planned_alignment(pointers.scale);
+  if (pointers.channel_sum != 0) planned[kSum] = planned_alignment(pointers.channel_sum);
+  if (pointers.channel_sum_squares != 0) planned[kSquares] = planned_alignment(pointers.channel_sum_squares);
   const std::array<Dtype, kWorkspace> types = {type_of(problem, roles.in1),
                                                type_of(problem, roles.in2),
                                                type_of(problem, roles.out),
                                                pointers.bias_type,
                                                Dtype::uint32,
+                                               Dtype::float32,
+                                               Dtype::float32,
                                                Dtype::float32};
   for (std::size_t i = kIn1; i < kWorkspace; ++i) {
     if (planned[i] == 0 || planned[i] % size_of(types[i]) == 0) continue;
@@ -90,6 +114,7 @@ ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointe
   ConvPointers from = pointers;
   ConvOptions recorded = options;
   recorded.bias = recorded.mask = recorded.scale = nullptr;
+  recorded.channel_sum = recorded.channel_sum_squares = nullptr;
   recorded.stream = {};
   Operands alignments = planned;
   for (std::uint64_t& a : alignments) a = a == 0 ? 1 : a;
@@ -98,11 +123,15 @@ ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointe
     from.bias = planned[kBias] == 0 ? 0 : at[kBias];
     from.mask = planned[kMask] == 0 ? 0 : at[kMask];
     from.scale = planned[kScale] == 0 ? 0 : at[kScale];
+    from.channel_sum = planned[kSum] == 0 ? 0 : at[kSum];
+    from.channel_sum_squares = planned[kSquares] == 0 ? 0 : at[kSquares];
     from.workspace = at[kWorkspace];
     recorded.rounding.offset = at[kRoundingOffset] + options.rounding.offset;
     conv(pass, problem, from, recorded);
   });
-  if (launches->uses(kWorkspace)) workspace = conv_workspace(pass, problem);
+  if (launches->uses(kWorkspace)) {
+    workspace = conv_workspace(pass, problem, (planned[kSum] | planned[kSquares]) != 0);
+  }
   if (workspace == 0) planned[kWorkspace] = 0;
   kernels = launches->kernels();
 }
@@ -118,6 +147,8 @@ void ConvPlan::Impl::launch(const ConvAddresses& at, StreamId stream) const {
   check_given(kBias, at.bias != 0);
   check_given(kMask, at.mask != 0);
   check_given(kScale, at.scale != 0);
+  check_given(kSum, at.channel_sum != 0);
+  check_given(kSquares, at.channel_sum_squares != 0);
   for (std::size_t i = kIn1; i <= kWorkspace; ++i) {
     if (planned[i] != 0) check_planned_address(kPlan, name(i), operands[i], planned[i]);
   }
@@ -135,10 +166,13 @@ ConvPlan::ConvPlan(ConvPass pass, const ConvProblem& problem, const Tensor& in1,
                               {"bias", options.bias},
                               {"mask", options.mask},
                               {"scale", options.scale},
+                              {"channel_sum", options.channel_sum},
+                              {"channel_sum_squares", options.channel_sum_squares},
                               {"stream", options.stream}});
   const Described d = describe(pass, problem, in1, in2, out, options);
   auto impl = std::make_shared<Impl>(pass, d.problem, d.pointers, options);
-  const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, options.bias, options.mask, options.scale};
+  const std::array<const Tensor*, kWorkspace> tensors = {
+      &in1, &in2, &out, options.bias, options.mask, options.scale, options.channel_sum, options.channel_sum_squares};
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i] != nullptr) impl->forms[i].emplace(*tensors[i]);
   }
@@ -174,16 +208,21 @@ void ConvPlan::launch(const Tensor& in1, const Tensor& in2, Tensor& out, const C
                               {"bias", more.bias},
                               {"mask", more.mask},
                               {"scale", more.scale},
+                              {"channel_sum", more.channel_sum},
+                              {"channel_sum_squares", more.channel_sum_squares},
                               {"workspace", more.workspace},
                               {"stream", stream}});
   p.check_given(kBias, more.bias != nullptr);
   p.check_given(kMask, more.mask != nullptr);
   p.check_given(kScale, more.scale != nullptr);
-  const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, more.bias, more.mask, more.scale};
+  p.check_given(kSum, more.channel_sum != nullptr);
+  p.check_given(kSquares, more.channel_sum_squares != nullptr);
+  const std::array<const Tensor*, kWorkspace> tensors = {
+      &in1, &in2, &out, more.bias, more.mask, more.scale, more.channel_sum, more.channel_sum_squares};
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i] != nullptr) check_like(kPlan, p.name(i), *tensors[i], *p.forms[i]);
   }
-  check_apart(p.pass, in1, in2, out, more.bias, more.mask, more.scale);
+  check_apart(p.pass, in1, in2, out, {more.bias, more.mask, more.scale, more.channel_sum, more.channel_sum_squares});
   const bool given = more.workspace != nullptr;
   if (given && (!more.workspace->contiguous() || more.workspace->nbytes() < p.workspace)) {
     throw InvalidArgument("conv plan: workspace has " + std::to_string(more.workspace->nbytes()) +
@@ -192,7 +231,8 @@ void ConvPlan::launch(const Tensor& in1, const Tensor& in2, Tensor& out, const C
   const Workspace own(given ? 0 : p.workspace, stream);
   const auto address = [](const Tensor* t) { return t == nullptr ? 0 : t->address(); };
   p.launch({in1.address(), in2.address(), out.address(), address(more.bias), address(more.mask),
-            given ? more.workspace->address() : own.address(), more.rounding_offset, address(more.scale)},
+            given ? more.workspace->address() : own.address(), more.rounding_offset, address(more.scale),
+            address(more.channel_sum), address(more.channel_sum_squares)},
            stream.handle());
   if (stream.handle() == 0) return;
   for (const Tensor* t : tensors) {

@@ -13,7 +13,13 @@
 
 namespace nervanagpu::conv_detail {
 
-// What happens to a sum before it is stored.
+// Where sums of the result's channels, and of their squares, go; 0: not asked for. parts: memory of channel_sums::workspace() bytes.
+struct Sums {
+  std::uint64_t sum = 0, squares = 0, parts = 0;
+  [[nodiscard]] bool asked() const { return (sum | squares) != 0; }
+};
+
+// What happens to a sum before it is stored, and what is made of the result.
 struct Epilogue {
   float alpha = 1.0F, beta = 0.0F;
   bool relu = false;
@@ -24,6 +30,7 @@ struct Epilogue {
   std::uint64_t mask = 0;    // bits of relu, which fprop writes and bprop applies; 0: none
   std::int64_t ld_mask = 0;  // words from row to row of them
   Rounding rounding;
+  Sums sums;
 };
 
 // One launch with everything it needs: types of A, B and C, addresses of the tensors' first elements (c: the workspace if

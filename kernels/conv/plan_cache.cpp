@@ -34,6 +34,8 @@ Form form_of(const Device& device, ConvPass pass, const ConvProblem& p, const Co
                   form_alignment(pointers.bias),
                   form_alignment(pointers.mask),
                   form_alignment(pointers.scale),
+                  form_alignment(pointers.channel_sum),
+                  form_alignment(pointers.channel_sum_squares),
                   form_alignment(pointers.workspace),
                   1,
                   1};
@@ -52,7 +54,9 @@ Form form_of(const Device& device, ConvPass pass, const ConvProblem& p, const Co
 }
 
 KeptOperands operands_of(const ConvPointers& at, const Rounding& rounding) {
-  return {at.in1, at.in2, at.out, at.bias, at.mask, at.scale, at.workspace, rounding.seed, rounding.offset};
+  return {at.in1,       at.in2,        at.out,         at.bias,
+          at.mask,      at.scale,      at.channel_sum, at.channel_sum_squares,
+          at.workspace, rounding.seed, rounding.offset};
 }
 
 std::shared_ptr<const PlannedLaunches> kept(Device& device, const Form& form,

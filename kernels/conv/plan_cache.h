@@ -14,7 +14,7 @@
 namespace nervanagpu::conv_detail {
 
 // What differs from call to call, in the order of PlannedLaunches.
-enum Kept : std::uint8_t { kIn1, kIn2, kOut, kBias, kMask, kScale, kWorkspace, kSeed, kOffset, kKept };
+enum Kept : std::uint8_t { kIn1, kIn2, kOut, kBias, kMask, kScale, kSum, kSquares, kWorkspace, kSeed, kOffset, kKept };
 using KeptOperands = std::array<std::uint64_t, kKept>;
 
 // A call without that.

@@ -1,6 +1,7 @@
 // Convolution of tensors: shapes, dtypes, memory; the workspace comes from the pool.
 #include "kernels/conv/tensors.h"
 
+#include <array>
 #include <string>
 
 #include "kernels/conv/problem.h"
@@ -71,9 +72,9 @@ void check_apart(const char* out_name, const Tensor& out, const char* name, cons
   }
 }
 
-// A number for each filter.
-void check_vector(const ConvProblem& p, const std::string& name, const Tensor& t) {
-  const Shape needed = {p.k};
+// A number for each of `channels`.
+void check_vector(std::int64_t channels, const std::string& name, const Tensor& t) {
+  const Shape needed = {channels};
   if (t.shape() != needed) {
     throw InvalidArgument("conv: " + name + " has shape " + text_of(t.shape()) + "; needs " + text_of(needed));
   }
@@ -82,11 +83,11 @@ void check_vector(const ConvProblem& p, const std::string& name, const Tensor& t
   }
 }
 
-void check_scale(const ConvProblem& p, const Tensor& scale) {
-  if (scale.dtype() != Dtype::float32) {
-    throw TypeError("conv: scale has dtype " + std::string(nervanagpu::name_of(scale.dtype())) + "; needs float32");
+void check_floats(std::int64_t channels, const std::string& name, const Tensor& t) {
+  if (t.dtype() != Dtype::float32) {
+    throw TypeError("conv: " + name + " has dtype " + std::string(nervanagpu::name_of(t.dtype())) + "; needs float32");
   }
-  check_vector(p, "scale", scale);
+  check_vector(channels, name, t);
 }
 
 void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
@@ -108,20 +109,35 @@ void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
 
 }  // namespace
 
-void check_apart(ConvPass pass, const Tensor& in1, const Tensor& in2, const Tensor& out, const Tensor* bias,
-                 const Tensor* mask, const Tensor* scale) {
+void check_apart(ConvPass pass, const Tensor& in1, const Tensor& in2, const Tensor& out, const More& more) {
   const Roles roles = roles_of(pass);
   const char* out_name = name_of(pass, roles.out);
   const auto from_all = [&](const char* written, const Tensor& t) {
     check_apart(written, t, name_of(pass, roles.in1), in1);
     check_apart(written, t, name_of(pass, roles.in2), in2);
-    if (bias != nullptr) check_apart(written, t, "bias", *bias);
-    if (scale != nullptr) check_apart(written, t, "scale", *scale);
+    if (more.bias != nullptr) check_apart(written, t, "bias", *more.bias);
+    if (more.scale != nullptr) check_apart(written, t, "scale", *more.scale);
   };
   from_all(out_name, out);
-  if (mask == nullptr) return;
-  from_all("mask", *mask);
-  check_apart("mask", *mask, out_name, out);
+  if (more.mask != nullptr) {
+    from_all("mask", *more.mask);
+    check_apart("mask", *more.mask, out_name, out);
+  }
+  struct Vector {
+    const char* name;
+    const Tensor* tensor;
+  };
+  const std::array sums = {Vector{"channel_sum", more.channel_sum},
+                           Vector{"channel_sum_squares", more.channel_sum_squares}};
+  for (const Vector& v : sums) {
+    if (v.tensor == nullptr) continue;
+    from_all(v.name, *v.tensor);
+    check_apart(v.name, *v.tensor, out_name, out);
+    if (more.mask != nullptr) check_apart(v.name, *v.tensor, "mask", *more.mask);
+  }
+  if (sums[0].tensor != nullptr && sums[1].tensor != nullptr) {
+    check_apart(sums[1].name, *sums[1].tensor, sums[0].name, *sums[0].tensor);
+  }
 }
 
 Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, const Tensor& out,
@@ -137,12 +153,12 @@ Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, c
   put_pitch(d.problem, name_of(pass, roles.in2), roles.in2, in2);
   put_pitch(d.problem, name_of(pass, roles.out), roles.out, out);
   if (options.bias != nullptr) {
-    check_vector(given, "bias", *options.bias);
+    check_vector(given.k, "bias", *options.bias);
     d.pointers.bias = options.bias->address();
     d.pointers.bias_type = options.bias->dtype();
   }
   if (options.scale != nullptr) {
-    check_scale(given, *options.scale);
+    check_floats(given.k, "scale", *options.scale);
     d.pointers.scale = options.scale->address();
   }
   if (options.mask != nullptr) {
@@ -150,7 +166,16 @@ Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, c
     d.pointers.mask = options.mask->address();
     d.pointers.mask_pitch = options.mask->contiguous() ? 0 : pixel_pitch(*options.mask);
   }
-  check_apart(pass, in1, in2, out, options.bias, options.mask, options.scale);
+  const std::int64_t channels = shape_of(given, roles.out)[4];
+  if (options.channel_sum != nullptr) {
+    check_floats(channels, "channel_sum", *options.channel_sum);
+    d.pointers.channel_sum = options.channel_sum->address();
+  }
+  if (options.channel_sum_squares != nullptr) {
+    check_floats(channels, "channel_sum_squares", *options.channel_sum_squares);
+    d.pointers.channel_sum_squares = options.channel_sum_squares->address();
+  }
+  check_apart(pass, in1, in2, out, more_of(options));
   d.pointers.in1 = in1.address();
   d.pointers.in2 = in2.address();
   d.pointers.out = out.address();
@@ -168,12 +193,16 @@ void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tenso
                                {"bias", options.bias},
                                {"mask", options.mask},
                                {"scale", options.scale},
+                               {"channel_sum", options.channel_sum},
+                               {"channel_sum_squares", options.channel_sum_squares},
                                {"stream", options.stream}});
   Described d = describe(pass, given, in1, in2, out, options);
-  const Workspace workspace(known(pass, d.problem).workspace, options.stream);
+  const bool sums = options.channel_sum != nullptr || options.channel_sum_squares != nullptr;
+  const Workspace workspace(conv_workspace(pass, d.problem, sums), options.stream);
   d.pointers.workspace = workspace.address();
   conv(pass, d.problem, d.pointers, options);
-  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), options.bias, options.mask, options.scale}) {
+  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), options.bias, options.mask, options.scale,
+                          options.channel_sum, options.channel_sum_squares}) {
     if (t != nullptr) t->used_on(options.stream);
   }
 }

@@ -14,8 +14,14 @@ struct Described {
 Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, const Tensor& out,
                    const ConvOptions& options);
 
-// Throws InvalidArgument if what is written shares memory with another; bias, mask and scale may be null.
-void check_apart(ConvPass pass, const Tensor& in1, const Tensor& in2, const Tensor& out, const Tensor* bias,
-                 const Tensor* mask, const Tensor* scale);
+// What a pass may have besides its three tensors; null: it has not.
+struct More {
+  const Tensor *bias, *mask, *scale, *channel_sum, *channel_sum_squares;
+};
+inline More more_of(const ConvOptions& o) {
+  return {o.bias, o.mask, o.scale, o.channel_sum, o.channel_sum_squares};
+}
+// Throws InvalidArgument if what is written shares memory with another.
+void check_apart(ConvPass pass, const Tensor& in1, const Tensor& in2, const Tensor& out, const More& more);
 
 }  // namespace nervanagpu::conv_detail

@@ -584,6 +584,7 @@ class ConvPlan:
         epilogue: Epilogue,
         tensor_cores: bool,
         mask: GPUTensor | None,
+        sums: tuple[GPUTensor | None, GPUTensor | None],
         activation: str,
         clip: tuple[float, float],
         scale: GPUTensor | None,
@@ -605,6 +606,8 @@ class ConvPlan:
         workspace: GPUTensor | None = None,
         offset: int = 0,
         scale: GPUTensor | None = None,
+        channel_sum: GPUTensor | None = None,
+        channel_sum_squares: GPUTensor | None = None,
     ) -> None: ...
     def __call__(
         self,
@@ -618,6 +621,8 @@ class ConvPlan:
         workspace: GPUTensor | None = None,
         offset: int = 0,
         scale: GPUTensor | None = None,
+        channel_sum: GPUTensor | None = None,
+        channel_sum_squares: GPUTensor | None = None,
     ) -> None: ...
 
 def nn_convert(
@@ -731,6 +736,7 @@ def conv_fprop(
     epilogue: Epilogue,
     tensor_cores: bool,
     mask: GPUTensor | None,
+    sums: tuple[GPUTensor | None, GPUTensor | None],
     stream: Stream | None,
     activation: str,
     clip: tuple[float, float],
@@ -749,6 +755,7 @@ def conv_bprop(
     epilogue: Epilogue,
     tensor_cores: bool,
     mask: GPUTensor | None,
+    sums: tuple[GPUTensor | None, GPUTensor | None],
     stream: Stream | None,
 ) -> GPUTensor: ...
 def conv_update(
@@ -763,6 +770,7 @@ def conv_update(
     epilogue: Epilogue,
     tensor_cores: bool,
     mask: GPUTensor | None,
+    sums: tuple[GPUTensor | None, GPUTensor | None],
     stream: Stream | None,
 ) -> GPUTensor: ...
 

@@ -23,9 +23,11 @@ for each filter. int8 is rounded half to even, or at random, saturates, and has 
 engine can gather them (docs/convolution.md); False: all sums are of multiply-adds. `mask`: uint32 or int32 of
 the shape of `out` with ceil(last / 32) words for its last axis: bit j % 32 of word j / 32 belongs to element j. A
 convolution with relu writes there whether what it stored is above 0; a data gradient given the bits of x is 0 where
-they are 0: the gradient in front of the relu that made x. `stream`: where the work is queued. ValueError for shapes and
-numbers that do not fit, TypeError for dtypes; nothing is written then. The bits of a result depend on the arguments
-and where they begin, not on the GPU, but for those of the tensor cores.
+they are 0: the gradient in front of the relu that made x. `channel_sum`, `channel_sum_squares` of a convolution or data
+gradient: float32, a number for each channel of a float `out`. The sum of its elements, as they are stored, and that of
+their squares are written there. `stream`: where the work is queued. ValueError for shapes and numbers that do not fit,
+TypeError for dtypes; nothing is written then. The bits of a result depend on the arguments and where they begin, not on
+the GPU, but for those of the tensor cores.
 """
 
 from __future__ import annotations
@@ -102,12 +104,15 @@ def _fprop(
     axes: int, x: GPUTensor, w: GPUTensor, bias: GPUTensor | None, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, relu: bool, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
     mask: GPUTensor | None, stream: Stream | None, activation: str | None, clip: Clip | None, scale: Scale | None,
+    channel_sum: GPUTensor | None, channel_sum_squares: GPUTensor | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d"
-    _check(op, x=x, w=w, bias=bias, out=out, mask=mask)
+    _check(op, x=x, w=w, bias=bias, out=out, mask=mask, channel_sum=channel_sum,
+           channel_sum_squares=channel_sum_squares)  # fmt: skip
     geometry = _geometry(op, stride, padding, dilation, axes)
     finish, epilogue = _finish(op, activation, clip, scale, epilogue, x, w, out)
-    last = (epilogue, tensor_cores, mask, stream, *finish, scale is not None)
+    sums = (channel_sum, channel_sum_squares)
+    last = (epilogue, tensor_cores, mask, sums, stream, *finish, scale is not None)
     y = _core.conv_fprop(x, w, out, bias, relu, layout, geometry, groups, axes, *last)
     return y if out is None else out
 
@@ -115,12 +120,14 @@ def _fprop(
 def _bprop(
     axes: int, dy: GPUTensor, w: GPUTensor, x_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
-    mask: GPUTensor | None, stream: Stream | None,
+    mask: GPUTensor | None, stream: Stream | None, channel_sum: GPUTensor | None,
+    channel_sum_squares: GPUTensor | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_bprop"
-    _check(op, dy=dy, w=w, out=out, mask=mask)
+    _check(op, dy=dy, w=w, out=out, mask=mask, channel_sum=channel_sum,
+           channel_sum_squares=channel_sum_squares)  # fmt: skip
     geometry = _geometry(op, stride, padding, dilation, axes)
-    last = (epilogue, tensor_cores, mask, stream)
+    last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), stream)
     dx = _core.conv_bprop(dy, w, out, x_shape, layout, geometry, groups, axes, *last)
     return dx if out is None else out
 
@@ -133,7 +140,7 @@ def _update(
     op = f"conv{axes}d_update"
     _check(op, dy=dy, x=x, out=out)
     geometry = _geometry(op, stride, padding, dilation, axes)
-    last = (epilogue, tensor_cores, None, stream)
+    last = (epilogue, tensor_cores, None, (None, None), stream)
     dw = _core.conv_update(dy, x, out, w_shape, layout, geometry, groups, axes, *last)
     return dw if out is None else out
 
@@ -161,7 +168,8 @@ def _deconv(
             raise ValueError(f"{op}: output_padding is {more[i]}; needs 0 or more and less than stride or dilation")
         taps = w.shape[first + i]
         shape[first + i] = (x.shape[first + i] - 1) * step[i] - 2 * pad[i] + spread[i] * (taps - 1) + 1 + more[i]
-    y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, epilogue, tensor_cores, None, stream)
+    last = (epilogue, tensor_cores, None, (None, None), stream)
+    y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, *last)
     return y if out is None else out
 
 
@@ -184,6 +192,8 @@ def conv1d(
     activation: str | None = None,
     clip: Clip | None = None,
     scale: Scale | None = None,
+    channel_sum: GPUTensor | None = None,
+    channel_sum_squares: GPUTensor | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in one dimension; bias (K,), float32 or of the dtype of y.
@@ -193,7 +203,7 @@ def conv1d(
     """
     return _fprop(
         1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale,
+        activation, clip, scale, channel_sum, channel_sum_squares,
     )  # fmt: skip
 
 
@@ -212,12 +222,15 @@ def conv1d_bprop(
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    channel_sum: GPUTensor | None = None,
+    channel_sum_squares: GPUTensor | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     return _bprop(
-        1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream
-    )
+        1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+        channel_sum, channel_sum_squares,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -288,6 +301,8 @@ def conv2d(
     activation: str | None = None,
     clip: Clip | None = None,
     scale: Scale | None = None,
+    channel_sum: GPUTensor | None = None,
+    channel_sum_squares: GPUTensor | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in two dimensions; bias (K,), float32 or of the dtype of y.
@@ -297,7 +312,7 @@ def conv2d(
     """
     return _fprop(
         2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale,
+        activation, clip, scale, channel_sum, channel_sum_squares,
     )  # fmt: skip
 
 
@@ -316,12 +331,15 @@ def conv2d_bprop(
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    channel_sum: GPUTensor | None = None,
+    channel_sum_squares: GPUTensor | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     return _bprop(
-        2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream
-    )
+        2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+        channel_sum, channel_sum_squares,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -392,6 +410,8 @@ def conv3d(
     activation: str | None = None,
     clip: Clip | None = None,
     scale: Scale | None = None,
+    channel_sum: GPUTensor | None = None,
+    channel_sum_squares: GPUTensor | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in three dimensions; bias (K,), float32 or of the dtype of y.
@@ -401,7 +421,7 @@ def conv3d(
     """
     return _fprop(
         3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale,
+        activation, clip, scale, channel_sum, channel_sum_squares,
     )  # fmt: skip
 
 
@@ -420,12 +440,15 @@ def conv3d_bprop(
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    channel_sum: GPUTensor | None = None,
+    channel_sum_squares: GPUTensor | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     return _bprop(
-        3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream
-    )
+        3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+        channel_sum, channel_sum_squares,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -482,15 +505,15 @@ class ConvPlan(_core.ConvPlan):
 
     Made from tensors such as those of the launches: dtypes, shapes, strides, alignment. `which`, and what it takes:
 
-        "fprop"    x, w, y      conv1d, conv2d or conv3d; `bias`, `relu`, `mask`, `activation`, `clip`, `scale`
-        "bprop"    dy, w, dx    conv1d_bprop and so on; `mask`
+        "fprop"    x, w, y      conv1d, conv2d or conv3d; `bias`, `relu`, `mask`, `activation`, `clip`, `scale`, sums
+        "bprop"    dy, w, dx    conv1d_bprop and so on; `mask`, sums
         "update"   dy, x, dw    conv1d_update and so on
 
     Keywords as those of these functions; `layout` is "NWC", "NHWC" or "NDHWC" if not given. No tensor is kept.
 
-    launch(in1, in2, out, bias=None, mask=None, stream=None, *, workspace=None, offset=0, scale=None): queues the pass
-    on other tensors of the same form, with the bits of those functions; a bias, a mask or a scale just where one was
-    planned, a scale that is a number remains as planned. ValueError
+    launch(in1, in2, out, bias=None, mask=None, stream=None, *, workspace=None, offset=0, scale=None, channel_sum=None,
+    channel_sum_squares=None): queues the pass on other tensors of the same form, with the bits of those functions; a
+    bias, a mask, a scale or sums just where they were planned, a scale that is a number remains as planned. ValueError
     or TypeError for a tensor of another form or alignment, or one that is written and shares memory. `workspace`: a
     contiguous tensor of `workspace` bytes, for launches that do not overlap; without it the memory pool has it.
     `offset` is added to the planned one. plan(x, w, y) is the same. Any thread, any stream; may be captured in a CUDA
@@ -517,16 +540,19 @@ class ConvPlan(_core.ConvPlan):
         activation: str | None = None,
         clip: Clip | None = None,
         scale: Scale | None = None,
+        channel_sum: GPUTensor | None = None,
+        channel_sum_squares: GPUTensor | None = None,
         **epilogue: Unpack[Epilogue],
     ) -> None:
         """Choose the kernels. Nothing is launched."""
         op = "conv plan"
-        _check(op, in1=in1, in2=in2, out=out, bias=bias, mask=mask)
+        _check(op, in1=in1, in2=in2, out=out, bias=bias, mask=mask, channel_sum=channel_sum,
+               channel_sum_squares=channel_sum_squares)  # fmt: skip
         axes = in1.ndim - 2
         if axes not in (1, 2, 3):
             raise ValueError(f"{op}: in1 has {in1.ndim} axes; needs 3, 4 or 5")
         geometry = _geometry(op, stride, padding, dilation, axes)
         name = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
         finish, epilogue = _finish(op, activation, clip, scale, epilogue, in1, in2, out)
-        last = (epilogue, tensor_cores, mask, *finish)
+        last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), *finish)
         super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, *last)

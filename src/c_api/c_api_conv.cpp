@@ -68,6 +68,8 @@ Call call_of(const char* function, const ng_conv_problem* problem, const ng_conv
   call.options.clip_low = o.clip_low;
   call.options.clip_high = o.clip_high;
   call.pointers.scale = o.scale;
+  call.pointers.channel_sum = o.channel_sum;
+  call.pointers.channel_sum_squares = o.channel_sum_squares;
   return call;
 }
 
@@ -81,10 +83,11 @@ Call checked_call(const char* function, ConvPass pass, const ng_conv_problem* pr
   const ng_conv_options o = read_options(function, options);
   Call call = call_of(function, problem, o);
   // Checked here, since only this interface is told how much there is.
-  const std::size_t needed = conv_workspace(pass, call.problem);
+  const bool sums = (o.channel_sum | o.channel_sum_squares) != 0;
+  const std::size_t needed = conv_workspace(pass, call.problem, sums);
   if (needed != 0 && (o.workspace == 0 || o.workspace_bytes < needed)) {
     refuse(function, "workspace", o.workspace == 0 ? "0" : "of " + std::to_string(o.workspace_bytes) + " bytes",
-           std::to_string(needed) + " bytes (ng_conv_workspace)");
+           std::to_string(needed) + (sums ? " bytes (ng_conv_sums_workspace)" : " bytes (ng_conv_workspace)"));
   }
   return call;
 }
@@ -130,6 +133,14 @@ ng_status ng_conv_workspace(ng_conv_pass pass, const ng_conv_problem* problem, s
   return guarded([&] {
     if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
     *bytes = conv_workspace(pass_of(kName, pass), problem_of(kName, problem));
+  });
+}
+
+ng_status ng_conv_sums_workspace(ng_conv_pass pass, const ng_conv_problem* problem, size_t* bytes) {
+  constexpr const char* kName = "ng_conv_sums_workspace";
+  return guarded([&] {
+    if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
+    *bytes = conv_workspace(pass_of(kName, pass), problem_of(kName, problem), true);
   });
 }
 
@@ -183,7 +194,8 @@ ng_status ng_conv_plan_launch(const ng_conv_plan* plan, const ng_conv_addresses*
       refuse(kName, "workspace", "of " + std::to_string(at.workspace_bytes) + " bytes",
              std::to_string(p.workspace()) + " bytes (ng_conv_plan_workspace)");
     }
-    p.launch({at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, at.rounding_offset, at.scale},
+    p.launch({at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, at.rounding_offset, at.scale, at.channel_sum,
+              at.channel_sum_squares},
              Stream::from_handle(stream));
   });
 }

@@ -113,6 +113,41 @@ TEST_F(CConvTest, PixelsApart) {
   for (const std::uint64_t a : {mask, workspace}) EXPECT_EQ(ng_free(a), NG_OK);
 }
 
+TEST_F(CConvTest, SumsOfChannels) {
+  put(x_, {1, 0, 2, 0, 3, 0, 4, 0, 5, 1});
+  put(w_, {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10});
+  std::size_t bytes = 0;
+  ASSERT_EQ(ng_conv_sums_workspace(NG_FPROP, &p_, &bytes), NG_OK) << ng_last_error();
+  ConvProblem line;
+  line.c = 2, line.k = 3, line.in[2] = 5, line.filter[2] = 3;
+  EXPECT_EQ(bytes, conv_workspace(ConvPass::fprop, line, true));
+  std::uint64_t workspace = 0, sums = 0;
+  ASSERT_EQ(ng_malloc(&workspace, bytes), NG_OK);
+  ASSERT_EQ(ng_malloc(&sums, 4 * kRoom), NG_OK);
+  put(sums, std::vector<float>(kRoom, -7));
+  o_.channel_sum = sums + 4, o_.channel_sum_squares = sums + 16;
+  o_.workspace = workspace, o_.workspace_bytes = bytes - 1;
+  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"workspace is of", "(ng_conv_sums_workspace)"});
+  o_.workspace_bytes = bytes;
+  ASSERT_EQ(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_OK) << ng_last_error();
+  const std::vector<float> want = {-7, 27, -6, 10, 261, 14, 100, -7};
+  EXPECT_EQ(get(sums, 8), want);
+  put(sums, std::vector<float>(kRoom, -7));
+  ng_conv_plan* plan = nullptr;
+  ASSERT_EQ(ng_conv_plan_create(NG_FPROP, &p_, nullptr, &o_, &plan), NG_OK) << ng_last_error();
+  ng_conv_addresses at = NG_CONV_ADDRESSES_INIT;
+  at.in1 = x_, at.in2 = w_, at.out = y_, at.workspace = workspace;
+  ASSERT_EQ(ng_conv_plan_workspace(plan, &at.workspace_bytes), NG_OK);
+  at.channel_sum = sums + 4;
+  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"channel_sum_squares is missing"});
+  at.channel_sum_squares = sums + 16;
+  ASSERT_EQ(ng_conv_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(sums, 8), want);
+  ng_conv_plan_destroy(plan);
+  expect(ng_conv_sums_workspace(NG_FPROP, &p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  for (const std::uint64_t a : {workspace, sums}) EXPECT_EQ(ng_free(a), NG_OK);
+}
+
 TEST_F(CConvTest, PlansAreLaunchedAgain) {
   const std::vector<float> x = {1, 0, 2, 0, 3, 0, 4, 0, 5, 1},
                            w = {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10};

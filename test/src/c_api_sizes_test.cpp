@@ -46,6 +46,8 @@ TEST_F(CSizes, Convolutions) {
                        [&] { return ng_conv_workspace(NG_FPROP, &p, &bytes); },
                        [&] { return ng_conv_workspace(NG_BPROP, &p, &bytes); },
                        [&] { return ng_conv_workspace(NG_UPDATE, &p, &bytes); },
+                       [&] { return ng_conv_sums_workspace(NG_FPROP, &p, &bytes); },
+                       [&] { return ng_conv_sums_workspace(NG_BPROP, &p, &bytes); },
                        [&] { return ng_conv_fprop(&p, memory_, memory_ + 4096, memory_ + 8192, nullptr); },
                        [&] { return ng_conv_bprop(&p, memory_, memory_ + 4096, memory_ + 8192, nullptr); },
                        [&] { return ng_conv_update(&p, memory_, memory_ + 4096, memory_ + 8192, nullptr); }};

@@ -156,6 +156,14 @@ void LaunchPaths::convolutions() {
       follow("fprop", [&] { conv_fprop(p, x, w, y); });
       follow("bprop", [&] { conv_bprop(p, y, w, x); });
       follow("update", [&] { conv_update(p, y, x, w); });
+      follow("sums of channels", [&] {
+        const Tensor of_y = Tensor::empty({32}), of_x = Tensor::empty({16});
+        ConvOptions options;
+        options.channel_sum = &of_y;
+        conv_fprop(p, x, w, y, options);
+        options.channel_sum_squares = &of_x, options.channel_sum = nullptr;
+        conv_bprop(p, y, w, x, options);
+      });
       follow("a planned fprop", [&] {
         const ConvPlan plan(ConvPass::fprop, p, x, w, y);
         plan.launch(x, w, y);

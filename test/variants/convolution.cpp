@@ -8,6 +8,7 @@
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/mapping.h"
+#include "kernels/conv/sums/channel_sums.h"
 #include "src/ceil_div.h"
 #include "src/device/select_device.h"
 #include "test/gpu/bound.h"
@@ -40,6 +41,7 @@ bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e) 
   } else {
     return false;
   }
+  if (e.sums.asked()) conv_detail::channel_sums::queue(current_device(), pass, p, at.out, e, 0);
   return true;
 }
 

@@ -2,6 +2,7 @@
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/conv/depthwise/depthwise.h"
@@ -19,6 +20,7 @@
 #include "kernels/conv/narrow/narrow_choice.h"
 #include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/piece_cells.h"
+#include "kernels/conv/sums/channel_sums.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -577,6 +579,27 @@ std::int64_t channel_of(const ConvProblem& p, std::int64_t i) {
   return p.layout == Layout::channels_last ? i % p.k : i / (out[0] * out[1] * out[2] * p.n);
 }
 
+// Sums of a result's channels, or of their squares: not of fractions, whose sums are not exact.
+struct ChannelSums {
+  ChannelSums(const ConvProblem& p, ConvPass pass, const Values& result) {
+    const std::int64_t channels = pass == ConvPass::bprop ? p.c : p.k;
+    const auto run = static_cast<std::int64_t>(result.size()) / channels;
+    sum.resize(static_cast<std::size_t>(channels)), squares.resize(sum.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      const std::int64_t k = p.layout == Layout::channels_last ? at % channels : at / run;
+      sum[static_cast<std::size_t>(k)] += result[i];
+      squares[static_cast<std::size_t>(k)] += result[i] * result[i];
+    }
+  }
+  // Of numbers that are multiples of `unit`.
+  [[nodiscard]] bool exact(double unit) const {
+    const double most = 0x1p23 * unit * unit;
+    return std::ranges::all_of(squares, [most](double v) { return v < most; });
+  }
+  Values sum, squares;
+};
+
 }  // namespace
 
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
@@ -672,6 +695,17 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }
+  std::optional<ChannelSums> sums;
+  if (pass != ConvPass::update && (types.out == Dtype::float32 || sgemm::half(types.out)) && !beyond_pieces(kernel) &&
+      pick(random, 0, 2) == 0) {
+    sums.emplace(p, pass, want);
+    if (!sums->exact(dequantized ? 0x1p-4 : 1)) sums.reset();
+  }
+  const std::size_t of_sums = sums ? sums->sum.size() * sizeof(float) : 0;
+  const Buffer device_sum = Buffer::poisoned(of_sums), device_squares = Buffer::poisoned(of_sums);
+  const Buffer parts = Buffer::poisoned(sums ? conv_detail::channel_sums::workspace(pass, p) : 0);
+  const bool of_squares = pick(random, 0, 1) == 1;
+  if (sums) e.sums = {device_sum.address(), of_squares ? device_squares.address() : 0, parts.address()};
   const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(c.workspace(), 16));
   at.in1 = device_in1.address();
   at.in2 = device_in2.address();
@@ -693,10 +727,21 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (scaled) out.features.emplace_back("scale by column");
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
+  if (sums) out.features.emplace_back("sums of channels");
   if (!c.queue(at, e)) return convolve(random, kernel, limits);
   out.wrong = gpu_test::difference(device_out, gpu_test::encode(want, types.out), types.out);
   static_cast<void>(workspace.get());
   if (out.wrong.empty() && !workspace.guards().empty()) out.wrong = "the workspace " + workspace.guards();
+  if (sums && out.wrong.empty()) {
+    const auto compare = [&](const char* name, const Buffer& got, const Values& wanted) {
+      const std::string wrong = gpu_test::difference(got, gpu_test::encode(wanted, Dtype::float32), Dtype::float32);
+      if (out.wrong.empty() && !wrong.empty()) out.wrong = std::string(name) + ": " + wrong;
+    };
+    compare("channel_sum", device_sum, sums->sum);
+    if (of_squares) compare("channel_sum_squares", device_squares, sums->squares);
+    static_cast<void>(parts.get());
+    if (out.wrong.empty() && !parts.guards().empty()) out.wrong = "the parts of sums " + parts.guards();
+  }
   if (out.wrong.empty()) out.wrong = beyond_bound(random, kernel, c, out.of_bound);
   return out;
 }

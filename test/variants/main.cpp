@@ -192,6 +192,7 @@ class Session {
         op.starts_with("depthwise")) {
       return convolve(random, kernel, limits);
     }
+    if (op.starts_with("channel_sums")) return channel_sums(random, kernel, limits);
     if (op == "pool_indices") return indices(random, kernel, limits);
     if (op == "pixels" || op == "cell_filters") return strided(random, kernel, limits);
     if (op.starts_with("pool_")) return pool(random, kernel, limits);

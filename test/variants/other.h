@@ -18,6 +18,7 @@ struct Outcome {
 };
 
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
+Outcome channel_sums(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome strided(Random& random, const Kernel& kernel, const Limits& limits);  // pixels.sass, cell_filters.sass
 Outcome pool(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome indices(Random& random, const Kernel& kernel, const Limits& limits);  // of pooling

@@ -19,6 +19,7 @@
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/strided/by_cells.h"
+#include "kernels/conv/sums/channel_sums.h"
 #include "nervanagpu/tensor.hpp"
 #include "src/device/select_device.h"
 #include "src/numbers/philox.h"
@@ -108,15 +109,17 @@ Integers values(const Bits& bits, Dtype type) {
   return out;
 }
 
-std::int64_t channel_of(const ConvProblem& p, std::int64_t i) {
-  const auto out = p.out();
-  const std::int64_t places = out[0] * out[1] * out[2];
+// Of element i of x or y.
+std::int64_t channel_of(const ConvProblem& p, conv_detail::Role role, std::int64_t i) {
+  const auto space = role == conv_detail::Role::x ? p.in : p.out();
+  const std::int64_t channels = role == conv_detail::Role::x ? p.c : p.k;
+  const std::int64_t places = space[0] * space[1] * space[2];
   switch (p.layout) {
-    case Layout::channels_last: return i % p.k;
+    case Layout::channels_last: return i % channels;
     case Layout::batch_last: return i / (places * p.n);
     case Layout::channels_first: break;
   }
-  return i / places % p.k;
+  return i / places % channels;
 }
 
 std::uint32_t rounded(double v, Dtype type, const Rounding& r, std::size_t i) {
@@ -130,6 +133,27 @@ std::uint32_t rounded(double v, Dtype type, const Rounding& r, std::size_t i) {
   return std::bit_cast<std::uint32_t>(round_f32(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 15)));
 }
 
+// The sums of the channels' elements, or of their squares, of a result that lies in `bits`: what `got` must be. Exact of integers.
+void check_sums(const ConvCase& c, const Bits& bits, const std::vector<std::uint32_t>& got, bool squares) {
+  constexpr double kExact = 0x1p16;
+  constexpr double kRelative = 0x1p-15;
+  const conv_detail::Role role = conv_detail::roles_of(c.pass).out;
+  std::vector<double> sums(got.size()), sizes(got.size());
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const double v = value_of(type_of(c.p, role), bits[i]);
+    const auto channel = static_cast<std::size_t>(channel_of(c.p, role, static_cast<std::int64_t>(i)));
+    sums[channel] += squares ? v * v : v;
+    sizes[channel] += squares ? v * v : std::abs(v);
+  }
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    const double is = value_of(Dtype::float32, got[k]);
+    if (std::abs(is - sums[k]) <= (sizes[k] < kExact ? 0 : kRelative * sizes[k])) continue;
+    throw std::runtime_error(std::string(squares ? "channel_sum_squares" : "channel_sum") + " of channel " +
+                             std::to_string(k) + " is " + std::to_string(is) + ", should be " +
+                             std::to_string(sums[k]));
+  }
+}
+
 // What the pass reads besides its tensors.
 struct Vectors {
   Bits bias, scale;
@@ -140,7 +164,7 @@ Bits expected(const ConvCase& c, const Integers& sums, const Bits& before, const
   Bits out(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     double v = static_cast<double>(c.options.alpha) * static_cast<double>(sums[i]);
-    const auto channel = static_cast<std::size_t>(channel_of(c.p, static_cast<std::int64_t>(i)));
+    const auto channel = static_cast<std::size_t>(channel_of(c.p, conv_detail::Role::y, static_cast<std::int64_t>(i)));
     if (c.scale) v *= value_of(Dtype::float32, vectors.scale[channel]);
     if (c.options.beta != 0.0F) v += static_cast<double>(c.options.beta) * value_of(type, before[i]);
     if (c.bias) v += value_of(c.bias_type, vectors.bias[channel]);
@@ -170,6 +194,9 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   Guarded out = memory(static_cast<std::size_t>(elements_of(c.p, roles.out)), types[2], rows(roles.out));
   Guarded d = memory(vectors.bias.size(), c.bias_type);
   Guarded s = memory(vectors.scale.size(), Dtype::float32);
+  const auto channels = c.pass == ConvPass::update ? 0 : static_cast<std::size_t>(shape_of(c.p, roles.out).back());
+  Guarded sum = memory(c.channel_sum ? channels : 0, Dtype::float32);
+  Guarded squares = memory(c.channel_sum_squares ? channels : 0, Dtype::float32);
   a.set(in1, types[0]);
   b.set(in2, types[1]);
   if (before != nullptr) out.set(*before, types[2]);
@@ -184,11 +211,13 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
                      conv_detail::narrow_update::is_forced(c.forced) || conv_detail::pieces::asked(c.p);
   const bool by_cells = conv_detail::by_cells::is_forced(c.forced);
   const auto cells = by_cells ? conv_detail::by_cells::named(c.p, c.forced) : std::nullopt;
-  const std::size_t bytes = !forced ? conv_workspace(c.pass, c.p)
+  const bool sums = c.channel_sum || c.channel_sum_squares;
+  const std::size_t bytes = !forced ? conv_workspace(c.pass, c.p, sums)
                             : cells ? conv_detail::by_cells::workspace(*cells, c.p)
                             : hconv ? conv_detail::tensor_cores::workspace(c.pass, c.p, c.forced)
                                     : conv_detail::partial_bytes(c.pass, c.p, c.forced);
   Guarded workspace(bytes, 0);
+  Guarded parts(forced && sums ? conv_detail::channel_sums::workspace(c.pass, c.p) : 0, 0);
   ConvPointers pointers;
   pointers.in1 = a.address();
   pointers.in2 = b.address();
@@ -197,6 +226,8 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   if (c.bias) pointers.bias = d.address();
   if (c.scale) pointers.scale = s.address();
   pointers.bias_type = c.bias_type;
+  if (c.channel_sum) pointers.channel_sum = sum.address();
+  if (c.channel_sum_squares) pointers.channel_sum_squares = squares.address();
   if (forced) {
     conv_detail::Epilogue e;
     e.alpha = c.options.alpha;
@@ -208,6 +239,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
     e.scale = pointers.scale;
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
+    e.sums = {pointers.channel_sum, pointers.channel_sum_squares, parts.address()};
     if (by_cells) {
       const auto inner = [&](ConvPass pass, const ConvProblem& p, const ConvPointers& at) {
         conv_detail::tensor_cores::queue(device, pass, p, at, e, {});
@@ -218,11 +250,16 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
     } else {
       conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
     }
+    if (sums) conv_detail::channel_sums::queue(device, c.pass, c.p, pointers.out, e, 0);
   } else {
     conv(c.pass, c.p, pointers, c.options);
   }
   static_cast<void>(workspace.get(Dtype::uint8));  // its guard zones
-  return out.get(types[2]);
+  static_cast<void>(parts.get(Dtype::uint8));
+  Bits result = out.get(types[2]);
+  if (c.channel_sum) check_sums(c, result, sum.get(Dtype::float32), false);
+  if (c.channel_sum_squares) check_sums(c, result, squares.get(Dtype::float32), true);
+  return result;
 }
 
 }  // namespace
@@ -284,7 +321,7 @@ void choose_types(std::mt19937& random, ConvCase& c) {
 void keep_sums(ConvCase& c) {
   if (c.p.w_type != Dtype::int8 || c.p.y_type == Dtype::int32) return;
   c.p.y_type = c.bias_type = Dtype::int32;
-  c.scale = false;
+  c.scale = c.channel_sum = c.channel_sum_squares = false;
   c.options = {};
 }
 
@@ -307,6 +344,10 @@ void choose_epilogue(std::mt19937& random, ConvCase& c) {
       c.options.activation = GemmActivation::clip;
       c.options.clip_low = -5, c.options.clip_high = 9;
     }
+  }
+  if (is_float(type) && c.pass != ConvPass::update) {
+    c.channel_sum = pick(random, 0, 3) == 0;
+    c.channel_sum_squares = pick(random, 0, 3) == 0;
   }
   if ((is_float(type) || type == Dtype::int8) && pick(random, 0, 3) == 0) {
     c.options.rounding = {true, random(), random(), type == Dtype::int8 ? 0 : pick(random, 0, 4)};

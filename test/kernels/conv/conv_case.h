@@ -17,7 +17,8 @@ struct ConvCase {
   ConvProblem p;
   ConvOptions options;  // of them, not bias and scale; no activation but clip
   bool bias = false;
-  bool scale = false;  // a factor for each filter
+  bool scale = false;                                     // a factor for each filter
+  bool channel_sum = false, channel_sum_squares = false;  // of what is stored, beside sums of these bits
   Dtype bias_type = Dtype::float32;
   std::int64_t shift = 0;      // elements by which every tensor is moved from an aligned place
   conv_detail::Forced forced;  // not for channels_first
@@ -36,7 +37,7 @@ std::vector<std::uint32_t> run(Device& device, const ConvCase& c, const std::vec
 void choose_types(std::mt19937& random, ConvCase& c);
 // Of bytes an int32 result alone, which conv.sass stores.
 void keep_sums(ConvCase& c);
-// alpha, beta, bias, relu, rounding and shift at random, as far as the pass has them.
+// alpha, beta, bias, relu, rounding, sums and shift at random, as far as the pass has them.
 void choose_epilogue(std::mt19937& random, ConvCase& c);
 
 }  // namespace nervanagpu::test
