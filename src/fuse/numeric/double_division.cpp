@@ -14,6 +14,7 @@ using sass::magnitude;
 namespace {
 
 constexpr std::uint32_t kSign = 0x80000000;
+constexpr int kAndEither = 0xe0;  // a & (b | c)
 
 // v = significand 2^exponent, |significand| in [1, 2), for numbers but 0
 struct Split {
@@ -115,6 +116,12 @@ Lanes Emit::divide64(const Lanes& x, const Lanes& y) {
     op(Op::MUFU, {Tok::RCP64H}, {r[1], q[i][1]});
     op(Op::MOV, {}, {r[0], kZero});
     for (int step = 0; step < 3; ++step) r = dfma(r, dfma(-Arg(q[i]), r, one), r);
+    // r is 1 / q, rounded, but for the q below 2: 1/2 + 2^-54 is a middle, and 1 / q lies above it.
+    const VReg ones = b.reg();
+    const VPred below_two = b.pred();
+    op(Op::LOP3, {Tok::LUT}, {ones, q[i][0], 0xfff00000, q[i][1], kAndEither, !kAlways});
+    op(Op::ISETP, {Tok::EQ, Tok::U32, Tok::AND}, {below_two, kAlways, ones, 0xffffffff, kAlways});
+    select(r[0], 1, r[0], below_two);
     const VReg first = b.reg(2);
     op(Op::DMUL, {}, {first, p[i], r});
     op(Op::DFMA, {}, {z[i], dfma(-Arg(first), q[i], p[i]), r, first});

@@ -211,6 +211,20 @@ def test_many_values(name: str) -> None:
             assert error <= bound(name, g), (name, [v.hex() for v in a], error)
 
 
+def almost_middles(rng: np.random.Generator, k: int) -> tuple[Array, Array]:
+    """x and y whose quotients lie |k| / (y 2^54) of a unit of their last place from the middle of two numbers."""
+    y = 2**53 - np.uint64(1) - 2 * np.floor(2 ** rng.uniform(0, 51, 4000)).astype(np.uint64)
+    y[:100] = 2**53 - np.uint64(1)  # the largest significand: its reciprocal is the hardest
+    inverse = y.copy()
+    for _ in range(6):  # modulo 2^64
+        inverse *= 2 - y * inverse
+    middle = np.uint64(k % 2**64) * inverse % np.uint64(2**54)
+    x = [(int(m) * int(d) - k) >> 54 for m, d in zip(middle, y, strict=True)]
+    fits = [m >= 2**53 and 2**52 <= n < 2**53 for m, n in zip(middle, x, strict=True)]
+    exponents = rng.integers(-400, 400, 4000)
+    return np.ldexp(np.array(x, float), exponents)[fits], y.astype(float)[fits]
+
+
 def test_quotients_are_rounded_once(rng: np.random.Generator) -> None:
     """Subnormal ones, too, and those next to the middle of two of them."""
     count = 20000
@@ -221,7 +235,8 @@ def test_quotients_are_rounded_once(rng: np.random.Generator) -> None:
     odd = 2.0 * np.floor(2.0 ** rng.uniform(0, 40, count)) + 1
     y = rng.uniform(1, 2, count) * rng.choice([-1, 1], count)
     middle_x, middle_y = np.ldexp(y * odd, -1000), np.ldexp(y, 75)
-    for x, y in ((any_x, any_y), (below_x, below_y), (middle_x, middle_y), (np.ones(count), any_y)):
+    pairs = [(any_x, any_y), (below_x, below_y), (middle_x, middle_y), (np.ones(count), any_y)]
+    for x, y in pairs + [almost_middles(rng, k) for k in (1, -1, 3, -3)]:
         want, got = x / y, (ng.array(x) / ng.array(y)).get()
         same = (bits(got) == bits(want)) | (np.isnan(got) & np.isnan(want))
         assert same.all(), (x[~same][0].hex(), y[~same][0].hex(), got[~same][0].hex(), want[~same][0].hex())
