@@ -80,7 +80,10 @@ def put(a: GPUTensor, ind: Operand, v: Any, mode: str = "raise") -> None:
     if a.contiguous:
         a.reshape(-1)[index] = _core.cast(given, a.dtype)
         return
-    a[np.unravel_index(index.get(), a.shape)] = _core.cast(given, a.dtype)
+    places = index.get().astype(np.int64)
+    if places.min() < -a.size or places.max() >= a.size:
+        raise IndexError(f"put: ind is {places.min()} to {places.max()}; needs {-a.size} to {a.size - 1}")
+    a[np.unravel_index(places % a.size, a.shape)] = _core.cast(given, a.dtype)
 
 
 @public(method=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import nervanagpu as ng
+import numpy as np
 import pytest
 from numpy_comparison import check, message
 
@@ -110,3 +112,18 @@ def test_where_reductions_are_written_to() -> None:
             if not own and not (place == "Z((4,))" and name in ("var", "std")):  # NumPy squares in float32
                 check(f"xp.{name}({X},axis=0,out={place})", protocol=True)
         check(f"xp.{name}({X},axis=0,where=A('int32',(3,4)),out=None)" if name in ("sum", "mean", "all") else "0")
+
+
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+@pytest.mark.parametrize("ind", [[-1, 0, -12, 5], [11], [-13], [3, 12]])
+def test_put_to_any_view(mode: str, ind: list[int]) -> None:
+    made = []
+    for lib in (np, ng):
+        for view in (lambda x: x, lambda x: x.T, lambda x: x[::-1, ::2], lambda x: x.reshape(2, 2, 6).T):
+            x = lib.arange(24).reshape(4, 6)
+            try:
+                lib.put(view(x), ind, [70, 80, 90], mode=mode)
+            except IndexError:
+                x[0] = -1
+            made.append(x.tolist())
+    assert made[:4] == made[4:]
