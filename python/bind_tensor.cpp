@@ -62,16 +62,37 @@ int kind_rank(Dtype d) {
   }
 }
 
+bool has_floats(const py::object& array) {
+  const py::object dtype = array.attr("dtype");
+  return dtype.attr("kind").cast<std::string>() == "f" || dtype.attr("name").cast<std::string>() == "bfloat16";
+}
+
 // Whether an array of numbers that are not complex, or one that becomes `kind` by same_kind.
 bool assignable(const py::object& array, const py::dtype& kind) {
   const char of = array.attr("dtype").attr("kind").cast<std::string>()[0];
-  if (of == 'b' || of == 'u' || of == 'i' || of == 'f') return true;
+  if (of == 'b' || of == 'u' || of == 'i' || has_floats(array)) return true;
   return py::module_::import("numpy").attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>();
 }
 
-// `value` as row-major native data of t's shape and of `dtype`. `assigned`: by x[key] = value, where lengths may be
+// A number of Python's or NumPy's.
+bool is_float(const py::object& value) {
+  if (PyFloat_Check(value.ptr()) != 0) return true;
+  static const py::object& numpys = *new py::object(py::module_::import("numpy").attr("floating"));
+  return py::isinstance(value, numpys);
+}
+
+// What NumPy's assignments leave out of a value: leading axes of one element that the place does not have.
+py::object without_leading_ones(const py::object& array, std::size_t ndim) {
+  const auto shape = array.attr("shape").cast<Shape>();
+  if (shape.size() <= ndim) return array;
+  const auto more = static_cast<std::ptrdiff_t>(shape.size() - ndim);
+  if (std::any_of(shape.begin(), shape.begin() + more, [](std::int64_t n) { return n != 1; })) return array;
+  return in_python([&] { return array.attr("reshape")(tuple_of(Shape(shape.begin() + more, shape.end()))); });
+}
+
+// `value` as an array of t's shape that becomes one of `dtype`. `assigned`: by x[key] = value, where lengths may be
 // repeated, and real numbers of any kind become the tensor's as astype has it.
-py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool assigned) {
+py::object fitting(const Tensor& t, Dtype dtype, const py::object& value, bool assigned) {
   const py::module_ numpy = py::module_::import("numpy");
   const py::dtype wanted = numpy_dtype(dtype);
   const bool listed = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
@@ -79,7 +100,7 @@ py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool a
     return listed ? py::module_::import("nervanagpu.dtypes").attr("from_list")(value, wanted)
                   : numpy.attr("asarray")(value);
   });
-  if (assigned && PyFloat_Check(value.ptr()) != 0 && kind_rank(t.dtype()) < 3 && t.dtype() != Dtype::boolean) {
+  if (assigned && is_float(value) && kind_rank(t.dtype()) < 3 && t.dtype() != Dtype::boolean) {
     array = in_python([&] { return numpy.attr("asarray")(py::int_(py::float_(value)), wanted); });  // NaN: ValueError
   }
   // ml_dtypes' own rule lets complex numbers through.
@@ -94,6 +115,7 @@ py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool a
   if (!py::object(array.attr("shape")).equal(shape)) {
     bool fits = assigned;
     if (fits) {
+      if (!listed) array = without_leading_ones(array, t.ndim());
       try {
         array = in_python([&] { return numpy.attr("broadcast_to")(array, shape); });
       } catch (py::error_already_set& e) {
@@ -106,18 +128,35 @@ py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool a
                             std::string(py::str(shape)));
     }
   }
-  return in_python([&] { return numpy.attr("ascontiguousarray")(array, wanted); }).cast<py::array>();
+  return array;
+}
+
+// The array's elements by rows, in a tensor of that dtype.
+py::array by_rows(const py::object& array, Dtype dtype) {
+  return in_python([&] { return py::module_::import("numpy").attr("ascontiguousarray")(array, numpy_dtype(dtype)); })
+      .cast<py::array>();
+}
+
+// t's elements are those of the array, which the device converts.
+void assign_converted(const Tensor& t, const py::object& array, Dtype by) {
+  const py::array data = by_rows(array, by);
+  Tensor wide = Tensor::empty(t.shape(), by);
+  wide.set(data.data(), wide.nbytes());
+  assign(t, cast(Expr(wide), t.dtype()));
 }
 
 void set(Tensor& t, const py::object& value, bool assigned) {
   if (py::isinstance<py::str>(dtype_object(t.dtype()))) {  // bfloat16 without ml_dtypes: rounded on the device
-    const py::array data = prepared(t, Dtype::float32, value, assigned);
-    Tensor wide = Tensor::empty(t.shape());
-    wide.set(data.data(), wide.nbytes());
-    assign(t, Expr(wide));
+    assign_converted(t, fitting(t, Dtype::float32, value, assigned), Dtype::float32);
     return;
   }
-  const py::array data = prepared(t, t.dtype(), value, assigned);
+  const py::object array = fitting(t, t.dtype(), value, assigned);
+  if (is_whole(t.dtype()) && has_floats(array) && can_evaluate()) {  // the host's processor has a rule of its own
+    const bool wide = array.attr("dtype").attr("itemsize").cast<int>() > 4;
+    assign_converted(t, array, wide ? Dtype::float64 : Dtype::float32);
+    return;
+  }
+  const py::array data = by_rows(array, t.dtype());
   before_write(t);
   const void* from = data.data();
   const GilRelease release;
@@ -144,6 +183,12 @@ bool is_view(const py::object& value, const Tensor& view) {
          t.strides() == view.strides();
 }
 
+// A result without axes, or an element.
+bool is_number(const py::handle& h) {
+  const Lazy* l = lazy_of(h);
+  return l != nullptr && l->number();
+}
+
 // Whether a part of a key is an array, a sequence that becomes one, or a bool: what nervanagpu.indexing does.
 bool is_array(const py::handle& part) {
   PyObject* p = part.ptr();
@@ -151,7 +196,7 @@ bool is_array(const py::handle& part) {
   if (PyList_Check(p) != 0 || PyTuple_Check(p) != 0 || PyBool_Check(p) != 0 || PyRange_Check(p) != 0) return true;
   static const py::object& numpys = *new py::object(py::module_::import("numpy").attr("bool_"));
   // A whole number of a tensor is one as Python's: x[k[0]] is a view where x[1] is.
-  if (const Lazy* l = lazy_of(part); l != nullptr && l->number() && is_whole(l->expr.dtype())) return false;
+  if (is_number(part) && is_whole(lazy_of(part)->expr.dtype())) return false;
   return py::isinstance<Tensor>(part) || py::isinstance<py::array>(part) || py::isinstance(part, numpys);
 }
 
@@ -175,11 +220,20 @@ bool has_views(const py::handle& h) {
 }
 
 // `view` as an object whose base is the tensor `self`, or what that is a view of.
-py::object view_of(const Held& self, Tensor view) {
+py::object based_on(const Held& self, Tensor view) {
   py::object made = py::cast(std::move(view));
   const py::handle base = base_of(self.object);
   py::detail::add_patient(made.ptr(), (base ? base : self.object).ptr());
   return made;
+}
+
+// The same; of a number an element of its own: what is written there does not change it.
+py::object view_of(const Held& self, Tensor view) {
+  if (!is_number(self.object)) return based_on(self, std::move(view));
+  return py::cast([&] {
+    const GilRelease release;
+    return view.copy();
+  }());
 }
 
 bool has_ellipsis(const py::object& key) {
@@ -199,7 +253,7 @@ py::object item(const Held& self, const py::object& key) {
   return view_of(self, std::move(view));
 }
 
-// The value without leading axes of one element that the place does not have, which NumPy's assignments leave out.
+// The same of a tensor.
 py::object without_leading_ones(const Tensor& view, const py::object& value) {
   const Lazy* open = lazy_of(value);  // whose shape is known without its elements
   const Shape& shape = open != nullptr ? open->expr.shape() : value.cast<const Tensor&>().shape();
@@ -301,6 +355,7 @@ std::uint64_t exported(const Tensor& t) {
 }
 
 py::object transpose(const Held& self, const py::args& axes) {
+  if (is_number(self.object) && axes.empty()) return py::reinterpret_borrow<py::object>(self.object);
   if (axes.empty()) return view_of(self, self.tensor->transpose());
   const bool one_sequence = axes.size() == 1 && PyIndex_Check(axes[0].ptr()) == 0;
   std::vector<int> order;
@@ -395,8 +450,7 @@ void bind_tensor(py::module_& m) {
       "rounding", &Tensor::rounding, setter("rounding", &Tensor::set_rounding),
       "How results that are written here are rounded: 0 to nearest, else at random to so many mantissa bits.");
   c.def_property_readonly(
-      "T", [](const Held& self) { return view_of(self, self.tensor->transpose()); },
-      "The view with its axes reversed.");
+      "T", [](const Held& self) { return transpose(self, py::args()); }, "The view with its axes reversed.");
   c.def(
       "get",
       [](const Tensor& t, const py::object& stream, const py::object& order, const py::object& out, bool) {
@@ -469,7 +523,7 @@ void bind_tensor(py::module_& m) {
   });
   m.def(
       "has_views", [](const py::handle& tensor) { return has_views(tensor); }, py::arg("tensor"));
-  m.def("based_on", [](const Held& base, const Tensor& view) { return view_of(base, view); });
+  m.def("based_on", [](const Held& base, const Tensor& view) { return based_on(base, view); });
   m.def("real_view", [](const Held& x) { return view_of(x, x.tensor->real()); });
   m.def("imag_view", [](const Held& x) { return view_of(x, x.tensor->imag()); });
   m.def("diagonal", [](const Held& x) { return view_of(x, x.tensor->diagonal()); });

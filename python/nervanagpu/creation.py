@@ -100,6 +100,10 @@ def array(
         tensor = _made(_core.empty, host.shape, dtype)
         _core.nn_convert(array(host, np.float32), tensor, {}, None)
         return named(tensor, name)
+    if dtype is not None and dtypes.kind_of(_core.dtype(dtype)) in "iu" and _has_floats(host):
+        wide = _made(_core.empty, host.shape, np.float64 if host.dtype.itemsize > 4 else np.float32)
+        wide.set(host.astype(wide.dtype))
+        return named(wide.astype(dtype).copy(), name)  # on the device, whose rule holds for all floats
     tensor = _made(_core.empty, host.shape, host.dtype if dtype is None else dtype)
     try:
         converted = host.astype(tensor.dtype, copy=False)
@@ -109,6 +113,10 @@ def array(
         ) from None
     tensor.set(converted)
     return named(tensor, name)
+
+
+def _has_floats(host: Any) -> bool:
+    return bool(host.dtype.kind == "f" or host.dtype.name == dtypes.BFLOAT16)
 
 
 def _numbers(values: Any, dtype: Any) -> Any:

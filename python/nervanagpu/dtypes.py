@@ -61,7 +61,8 @@ def promoted(*dtypes: Any) -> Any:
 def from_list(values: Any, dtype: Any) -> Any:
     """A list as what is assigned to a tensor of `dtype`: its integers are numbers yet, and become some of this dtype.
 
-    OverflowError for one that it does not hold. 2**63 beside 1 would be a float64 elsewhere.
+    OverflowError for a number that integers do not hold, ValueError for NaN. 2**63 beside 1 would be a float64
+    elsewhere.
     """
     array = np.asarray(values)
     if _is_bfloat16(dtype) or array.dtype.kind not in "iufO" or np.dtype(dtype).kind not in "iuf":
@@ -70,12 +71,14 @@ def from_list(values: Any, dtype: Any) -> Any:
     if held == kept == "f":
         return array
     whole = held in "iu" or all(isinstance(v, int) for v in np.asarray(values, object).flat)
-    if not whole:
+    if not whole and (kept == "f" or held == "O"):
         return array
     try:
-        return np.asarray(values, dtype)
-    except OverflowError as error:
-        raise OverflowError(f"value has an integer that {dtype} does not hold ({error})") from None
+        with np.errstate(invalid="ignore"):  # of arrays in the list, which saturate
+            numbers = np.asarray(values, dtype)
+    except (OverflowError, ValueError) as error:
+        raise type(error)(f"value has a number that {dtype} does not hold ({error})") from None
+    return numbers if whole else array
 
 
 def promoted_values(*values: Any) -> Any:

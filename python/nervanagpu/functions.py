@@ -205,16 +205,17 @@ def real(x: Operand) -> GPUTensor:
     x = operand_of(x)
     if dtypes.kind_of(x.dtype) != "c":
         return x
-    return _core.apply("real", x) if isinstance(x, Expression) else _core.real_view(x)
+    return _core.real_view(x)
 
 
 @public()
 def imag(x: Operand) -> GPUTensor:
-    """The imaginary part: of a tensor of complex numbers a view, of real numbers zeros."""
+    """The imaginary part: of a tensor of complex numbers a view, of real numbers zeros, which are read-only."""
     x = operand_of(x)
-    if dtypes.kind_of(x.dtype) != "c":
-        return creation.zeros(x.shape, x.dtype)
-    return _core.apply("imag", x) if isinstance(x, Expression) else _core.imag_view(x)
+    if dtypes.kind_of(x.dtype) == "c":
+        return _core.imag_view(x)
+    zero = creation.zeros((), x.dtype)
+    return _core.adopt(zero.ptr, x.shape, (0,) * x.ndim, x.dtype, zero, True) if x.ndim else zero
 
 
 @public()

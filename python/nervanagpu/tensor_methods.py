@@ -27,7 +27,7 @@ from nervanagpu import (
     sorting,
     tensor_state,
 )
-from nervanagpu._core import GPUTensor
+from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arguments import check_tensors, integer
 from nervanagpu.function_table import TABLE
 from nervanagpu.linalg import products
@@ -293,8 +293,15 @@ def _real(self: GPUTensor) -> GPUTensor:
     return _core.real_view(self) if dtypes.kind_of(self.dtype) == "c" else self
 
 
+def _part_to_set(self: GPUTensor, part: str, view: GPUTensor) -> GPUTensor:
+    """AttributeError where `view` is none: of a number, and of what has no such part."""
+    if isinstance(self, Expression) and not self.ndim:
+        raise AttributeError(f"{part} is that of a number, an element or a result; needs a tensor, as x[i, ...] is")
+    return view
+
+
 def _set_real(self: GPUTensor, value: Any) -> None:
-    _core.real_view(self)[...] = value
+    _part_to_set(self, "real", _core.real_view(self))[...] = value
 
 
 def _imag(self: GPUTensor) -> GPUTensor:
@@ -303,7 +310,7 @@ def _imag(self: GPUTensor) -> GPUTensor:
 
 
 def _set_imag(self: GPUTensor, value: Any) -> None:
-    _core.imag_view(self)[...] = value
+    _part_to_set(self, "imag", _core.imag_view(self))[...] = value
 
 
 def _sizes(self: GPUTensor) -> int:

@@ -85,6 +85,54 @@ def check(dtype: str, to: str) -> None:
         assert not wrong.size, f"{how}, {dtype} to {to}: {wrong.size} of {g.size}: {listed}"
 
 
+def written(x: Array, to: str, write: Callable[[ng.GPUTensor, Array], object]) -> ng.GPUTensor:
+    out = ng.zeros(x.shape, dtype=to)
+    write(out, x)
+    return out
+
+
+FROM_HOST: dict[str, Callable[[Array, str], ng.GPUTensor]] = {
+    "x[...] =": lambda x, to: written(x, to, lambda out, x: out.__setitem__(..., x)),
+    "a leading axis": lambda x, to: written(x, to, lambda out, x: out.__setitem__(..., x[None])),
+    "x[::-1] =": lambda x, to: written(x, to, lambda out, x: out[::-1].__setitem__(slice(None), x[::-1])),
+    "by indices": lambda x, to: written(x, to, lambda out, x: out.__setitem__(np.arange(x.size), x)),
+    "by a mask": lambda x, to: written(x, to, lambda out, x: out.__setitem__(np.ones(x.size, bool), x)),
+    "copyto": lambda x, to: written(x, to, lambda out, x: ng.copyto(out, x, casting="unsafe")),
+    "array": lambda x, to: ng.array(x, dtype=to),
+    "asarray": lambda x, to: ng.asarray(x, dtype=to),
+    "full": lambda x, to: ng.full(x.shape, x, dtype=to),
+    "the other order of bytes": lambda x, to: ng.array(x.astype(x.dtype.newbyteorder()), dtype=to),
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("how", FROM_HOST)
+def test_arrays_of_the_host(dtype: str, how: str) -> None:
+    """The host's processor converts NaN and what integers do not hold in its own way; here nothing depends on it."""
+    x = sample(dtype)
+    for to in INTEGERS:
+        got = FROM_HOST[how](x, to).get()
+        assert got.dtype == to and np.array_equal(got, expected(x, to)), to
+
+
+NUMBERS = [np.nan, 300.5, [np.nan, 1.0], [1e30, 1.0], [300.5, 1], (np.float32(np.nan), 1)]
+SCALARS = [np.float32(np.nan), np.float64(-np.inf), np.float16(300)]  # by indices NumPy takes them as arrays
+WRITES = list(itertools.product([..., slice(None)], NUMBERS + SCALARS))
+WRITES += itertools.product([[0, 1], np.array([True, True])], NUMBERS)
+
+
+@pytest.mark.parametrize(("key", "value"), WRITES)
+def test_numbers_that_integers_do_not_hold_are_refused(key: Any, value: Any) -> None:
+    errors = []
+    for lib in (np, ng):
+        x = lib.zeros(2, dtype="int8")
+        with pytest.raises((ValueError, OverflowError)) as refused:
+            x[key] = value
+        errors.append(refused.type)
+        assert x.tolist() == [0, 0]
+    assert errors[0] is errors[1]
+
+
 def check_all() -> None:
     for dtype, to in itertools.product(DTYPES, DTYPES):
         check(dtype, to)

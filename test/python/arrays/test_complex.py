@@ -557,3 +557,22 @@ def test_signs_of_zeros(name: str, dtype: str) -> None:
     got, want = getattr(ng, name)(ng.array(zeros)).get(), getattr(np, name)(zeros)
     for part in ("real", "imag"):
         assert np.array_equal(np.signbit(getattr(got, part)), np.signbit(getattr(want, part))), (got, want)
+
+
+def test_parts_that_are_written():
+    """Parts of an expression are views of it; a real number has no imaginary part to write to."""
+    made = []
+    for lib in (np, ng):
+        z = lib.array(np.array([1 + 2j, 3 - 1j])) * 2
+        lib.real(z)[0] = 7
+        lib.imag(z)[1] += 5
+        z.real[1] *= 2
+        made.append((z * 1).tolist())
+        for x in (lib.arange(3.0), lib.arange(3) * 2):
+            for zeros in (lib.imag(x), x.imag):
+                assert zeros.tolist() == [0, 0, 0] and zeros.dtype == x.dtype
+                with pytest.raises(ValueError, match="read-only"):
+                    zeros[0] = 1
+                with pytest.raises(ValueError, match="read-only"):
+                    zeros += 1
+    assert made[0] == made[1]

@@ -126,6 +126,37 @@ def test_numpys_scalars(rng):
         assert np.array_equal(got, want) and got.dtype == want.dtype
 
 
+VIEWS = {
+    "...": lambda np, s: s[...],
+    "None": lambda np, s: s[None],
+    "reshape": lambda np, s: s.reshape(1, 1),
+    "T": lambda np, s: s.T,
+    "transpose": lambda np, s: np.transpose(s),
+    "ravel": lambda np, s: s.ravel(),
+    "expand_dims": lambda np, s: np.expand_dims(s, 0),
+    "atleast_2d": lambda np, s: np.atleast_2d(s),
+    "real": lambda np, s: s.real,
+    "imag": lambda np, s: np.imag(s),
+    "squeeze": lambda np, s: s.squeeze(),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "uint8"])
+def test_what_is_made_of_a_number_has_its_own_memory(name, dtype):
+    made = []
+    for lib in (np, ng):
+        x = lib.arange(4).astype(dtype)
+        for s in (x[2], x.sum(), x[1] + x[3]):
+            part = VIEWS[name](lib, s)
+            part += part.dtype.type(10)
+            made.append((s.item(), part.tolist(), x.tolist()))
+    assert made[:3] == made[3:]
+    for number in (x[2], x.sum()):
+        with pytest.raises(AttributeError, match="real is that of a number, .*; needs a tensor"):
+            number.real = 3
+
+
 def test_views_of_one_element():
     x = ng.zeros((2, 3))
     x[1, 2, ...][...] = 5

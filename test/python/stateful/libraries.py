@@ -38,7 +38,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 def numbers(seed: int, shape: tuple[int, ...], dtype: str) -> Array:
     """Small whole numbers, negative ones among them where the dtype has them."""
     low, high = (0, 2) if dtype == "bool" else (0, 6) if dtype[0] == "u" else (-5, 6)
-    return np.random.default_rng(seed).integers(low, high, shape).astype(numpy_dtype(dtype))
+    return np.asarray(np.random.default_rng(seed).integers(low, high, shape)).astype(numpy_dtype(dtype))
 
 
 def dice(shape: tuple[int, ...], seed: int) -> Array:
@@ -78,6 +78,7 @@ def numpy_namespace() -> Namespace:
         "dice": dice,
         "index": lambda values: np.array(values, np.int32),
         "astype": cast,
+        "where": lambda c, x, y: np.where(c, x, y)[()],  # without axes a number, as ours
         "fill": lambda x, value: x.fill(value),
         "put": lambda x, values: np.copyto(x, values),
         "add_at": add_at,
@@ -103,6 +104,7 @@ def our_namespace() -> Namespace:
         "dice": lambda shape, seed: ng.floor(_core.random(list(shape), seed, 0) * 8),
         "index": lambda values: ng.array(np.array(values, np.int32)),
         "astype": lambda x, dtype: x.astype(dtype),
+        "where": ng.where,
         "fill": lambda x, value: x.fill(value),
         "put": lambda x, values: x.set(values),
         "add_at": np.add.at,

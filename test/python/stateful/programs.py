@@ -41,8 +41,9 @@ def compiled(text: str) -> CodeType:
     return compile(text, "statement", "exec")
 
 
-def arrays(space: Namespace) -> dict[str, Array]:
-    return {k: v for k, v in space.items() if k[0] == "v" and isinstance(v, np.ndarray)}
+def arrays(space: Namespace) -> dict[str, Any]:
+    """The arrays in sight, and the numbers: NumPy's scalars, which have shapes and dtypes, too."""
+    return {k: v for k, v in space.items() if k[0] == "v" and isinstance(v, np.ndarray | np.generic)}
 
 
 def exact(a: Array) -> bool:
@@ -62,8 +63,8 @@ def run_on_numpy(space: Namespace, text: str) -> bool:
     except (ArithmeticError, AttributeError, IndexError, NameError, TypeError, ValueError):
         return False
     for name, v in list(space.items()):
-        if name[0] == "v" and isinstance(v, np.generic | bool):
-            space[name] = np.asarray(v)
+        if name[0] == "v" and isinstance(v, bool):
+            space[name] = np.bool_(v)
         elif name[0] == "v" and isinstance(v, np.ndarray) and v.base is None and not v.flags.c_contiguous:
             space[name] = np.ascontiguousarray(v)  # new arrays are row-major here
     return all(exact(a) for a in arrays(space).values())
@@ -95,9 +96,9 @@ class Generator:
         known = arrays(self.space)
         return self.rng.choice([k for k, v in known.items() if not kinds or v.dtype.name in kinds] or list(known))
 
-    def value(self, name: str) -> Array:
+    def value(self, name: str) -> Any:
         out = self.space[name]
-        assert isinstance(out, np.ndarray)
+        assert isinstance(out, np.ndarray | np.generic)
         return out
 
     def like(self, name: str) -> str:
@@ -178,7 +179,7 @@ class Generator:
             (3, lambda: f"{v} {self.rng.choice(COMPARE)} {self.operand(v)}"),
             (3, lambda: self.rng.choice(UNARY).format(v, v)),
             (2, lambda: f"xp.{self.rng.choice(PAIRS)}({v}, {self.operand(v)})"),
-            (2, lambda: f"xp.where({self.pick('bool')}, {v}, {self.like(v)})"),
+            (2, lambda: f"where({self.pick('bool')}, {v}, {self.like(v)})"),
             (2, lambda: f"astype({v}, {self.rng.choice(DTYPES)!r})"),
             (3, lambda: self.reduction(v)),
             (1, lambda: f"xp.concatenate([{v}, {self.like(v)}])"),
@@ -255,7 +256,7 @@ class Generator:
             (8, lambda: f"{place} {self.rng.choice(AUGMENTED)} {self.assignable(v)}"),
             (4, lambda: f"{v}[{self.key(a.shape)}] = {self.assignable(v)}"),
             (1, lambda: f"{v}[{v} > {self.number()}] = {self.assigned(v)}"),
-            (1, lambda: f"fill({v}, {self.assigned(v)})"),
+            (isinstance(a, np.ndarray), lambda: f"fill({v}, {self.assigned(v)})"),
             (1, lambda: f"put({v}, {self.host(v)})"),
             (1, lambda: f"evaluate({self.pick()}, {self.pick()})"),
             (3, lambda: f"read({self.pick()})"),
