@@ -124,6 +124,56 @@ class Walker {
     return 0;
   }
 
+  // The instruction in front of `i`, on the only way there, that writes the register; kNone: there is none.
+  [[nodiscard]] std::uint32_t writer(std::uint32_t i, unsigned reg) const {
+    const auto writes = [&](const Access& a) {
+      return a.write && a.file == RegFile::kGpr && reg >= a.first && reg - a.first < a.count;
+    };
+    std::uint32_t j = i;
+    do {
+      if (j == 0 || std::ranges::find(labels_, j) != labels_.end()) return kNone;
+      const Step& s = at(--j);
+      if (!s.known || (!s.never && goes(s.inst.op) != Goes::kNext)) return kNone;
+    } while (std::ranges::none_of(at(j).touched, writes));
+    return at(j).inst.guard.pred == kPT && !at(j).inst.guard.inv ? j : kNone;
+  }
+
+  // The instruction that computes min(x, most), of which the register of `o` is 4 times; kNone: it is something else.
+  [[nodiscard]] std::uint32_t least_of(std::uint32_t j, const Operand& o, std::int64_t& most) const {
+    const std::uint32_t scaled = o.reg == kNoReg ? kNone : writer(j, o.reg);
+    if (scaled == kNone) return kNone;
+    const Inst& times = at(scaled).inst;
+    const std::span<const Operand> t = times.operands();
+    if (times.op != Op::IMAD || times.mod(Axis::kExtended) != Tok::kNone || t.size() != 4) return kNone;
+    if (t[1].kind != OperandKind::kGpr || t[1].neg || t[2].kind != OperandKind::kImm || t[2].imm != 4) return kNone;
+    if (t[3].kind != OperandKind::kGpr || t[3].reg != kRZ) return kNone;
+    const std::uint32_t least = writer(scaled, t[1].reg);
+    if (least == kNone) return kNone;
+    const Inst& inst = at(least).inst;
+    const bool knows = inst.op == Op::VIMNMX || inst.op == Op::IMNMX || inst.op == Op::VIADDMNMX;
+    if (!knows || !inst.has(Axis::kSigned, Tok::U32) || inst.mod(Axis::kSat) != Tok::kNone) return kNone;
+    const Operand& smaller = inst.operands().back();
+    const Operand& bound = inst.operands()[inst.operand_count - 2U];
+    if (smaller.kind != OperandKind::kPred || smaller.reg != kPT || smaller.inv) return kNone;
+    if (bound.kind != OperandKind::kImm || bound.imm < 0) return kNone;
+    most = bound.imm;
+    return least;
+  }
+
+  // Where the entries from byte `first` to `last` of c[0x2] send a jump that adds `base`.
+  [[nodiscard]] std::vector<std::uint32_t> listed(std::int64_t base, std::int64_t first, std::int64_t last) const {
+    const ByteView table(code_.kernel->constant2);
+    constexpr std::int64_t kEntry = sizeof(std::uint32_t);
+    std::vector<std::uint32_t> to;
+    for (std::int64_t k = first; k + kEntry <= last; k += kEntry) {
+      const auto address =
+          static_cast<std::uint64_t>(base + load_le<std::uint32_t>(table, static_cast<std::size_t>(k)));
+      const std::int64_t index = index_at(info(code_.arch).encoding, address);
+      if (index >= 0 && index < std::int64_t{n_}) to.push_back(static_cast<std::uint32_t>(index));
+    }
+    return to;
+  }
+
   // Where an indirect jump goes whose register the lines before it load from c[0x2], where compilers keep tables of labels.
   [[nodiscard]] std::vector<std::uint32_t> in_table(std::uint32_t i) const {
     constexpr std::uint8_t kTables = 2;  // bank
@@ -137,26 +187,21 @@ class Walker {
       if (o.kind == OperandKind::kGpr) from = o.reg;
     }
     if (from == kRZ) return {};
-    const auto writes = [&](const Access& a) {
-      return a.write && a.file == RegFile::kGpr && from >= a.first && from - a.first < a.count;
-    };
-    std::uint32_t j = i;
-    do {
-      if (j == 0 || std::ranges::find(labels_, j) != labels_.end()) return {};
-      const Step& s = at(--j);
-      if (!s.known || (!s.never && goes(s.inst.op) != Goes::kNext)) return {};
-    } while (std::ranges::none_of(at(j).touched, writes));
+    const std::uint32_t j = writer(i, from);
+    if (j == kNone) return {};
     const Inst& load = at(j).inst;
     const auto is_table = [](const Operand& o) { return o.kind == OperandKind::kConst && o.bank == kTables; };
-    if (load.op != Op::LDC || load.guard.pred != kPT || std::ranges::none_of(load.operands(), is_table)) return {};
-    std::vector<std::uint32_t> to;
-    const ByteView table(code_.kernel->constant2);
-    for (std::size_t k = 0; k + sizeof(std::uint32_t) <= table.size(); k += sizeof(std::uint32_t)) {
-      const auto address = static_cast<std::uint64_t>(base + load_le<std::uint32_t>(table, k));
-      const std::int64_t index = index_at(info(code_.arch).encoding, address);
-      if (index >= 0 && index < std::int64_t{n_}) to.push_back(static_cast<std::uint32_t>(index));
-    }
-    return to;
+    const auto place = std::ranges::find_if(load.operands(), is_table);
+    if (load.op != Op::LDC || place == load.operands().end()) return {};
+    const auto size = static_cast<std::int64_t>(code_.kernel->constant2.size());
+    std::vector<std::uint32_t> all = listed(base, 0, size);
+    // Tables lie one behind the other. An index of min(x, most), as compilers write a switch, stays in one of them.
+    std::int64_t most = 0;
+    const std::uint32_t least = least_of(j, *place, most);
+    const auto goes_between = [&](std::uint32_t to) { return to > least && to <= i; };
+    if (least == kNone || std::ranges::any_of(all, goes_between)) return all;
+    const std::int64_t last = place->imm + 4 * (most + 1);
+    return place->imm >= 0 && last <= size ? listed(base, place->imm, last) : all;
   }
 
   // Successors that do not depend on the stack.

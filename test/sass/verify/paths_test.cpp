@@ -87,6 +87,38 @@ TEST(VerifyPaths, AJumpByATableGoesWhereTheTableSays) {
   }
 }
 
+TEST(VerifyPaths, AnIndexWithABoundStaysInItsTable) {
+  // Two tables: {loop} at 0, {behind, behind} at 4. Only the second is this jump's, where its index is 0 or 1.
+  const auto found_with = [](const std::string& least, const std::string& times = "IMAD.SHL.U32 R3, R3, 0x4, RZ") {
+    KernelImage image = kernel(R"(
+    loop:
+    --:-:-:-:5 | IMAD R8, R9, R8, R10
+    --:-:-:Y:13 | ISETP.NE.U32.AND P0, PT, R8, R11, PT
+    --:-:-:-:5 | @P0 BRA `(loop)
+    --:0:-:-:1 | STG.E desc[UR4][R4.64], R8
+    --:-:-:Y:6 | )" + least + R"(
+    --:-:-:Y:6 | )" + times + R"(
+    --:-:1:-:2 | LDC R6, c[0x2][R3+0x4]
+    02:-:-:-:5 | BRX R6 -0x80
+    01:-:-:-:5 | EXIT)");
+    image.constant2 = {0, 0, 0, 0, 0x80, 0, 0, 0, 0x80, 0, 0, 0};
+    return verify(Arch::sm_90a, image);
+  };
+  EXPECT_TRUE(found_with("VIMNMX.U32 R3, R3, 0x1, PT").empty());
+  EXPECT_TRUE(found_with("VIADDMNMX.U32 R3, R3, R7, 0x1, PT").empty());
+  EXPECT_TRUE(found_with("VIMNMX.U32 R3, R3, RZ, PT").size() == 1U) << "its bound is not read";
+  for (const char* other :
+       {"VIMNMX R3, R3, 0x1, PT", "VIMNMX.U32 R3, R3, 0x1, !PT", "VIMNMX.U32 R3, R3, 0x1, P1",
+        "VIMNMX.U32 R3, R3, 0x2, PT", "@P1 VIMNMX.U32 R3, R3, 0x1, PT", "MOV R3, 0x1", "VIMNMX.U32 R7, R3, 0x1, PT"}) {
+    EXPECT_EQ(found_with(other).size(), 1U) << other;
+  }
+  const char* const least = "VIMNMX.U32 R3, R3, 0x1, PT";
+  for (const char* other : {"IMAD.SHL.U32 R3, R3, 0x8, RZ", "IMAD R3, R3, 0x4, R7", "IMAD R3, R3, R7, RZ",
+                            "IMAD.U32 R3, R3, 0x4, R3", "IMAD.SHL.U32 R3, R7, 0x4, RZ"}) {
+    EXPECT_EQ(found_with(least, other).size(), 1U) << other;
+  }
+}
+
 TEST(VerifyPaths, ATableOfMaxwellsJumps) {
   // The same in 64-bit words: BRX at 0x38 goes to 0x48, behind the loop, or to its beginning.
   const auto found_with = [](std::vector<std::uint8_t> table) {
