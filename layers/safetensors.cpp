@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -140,7 +141,12 @@ SavedFile read_safetensors(const std::string& path) {
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(path, "cannot be read");
-  const std::string all{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string all;
+  try {
+    all.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure&) {  // as of /proc/self/mem
+    fail(path, "cannot be read");
+  }
   return parse_safetensors(path, all);
 }
 

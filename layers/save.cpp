@@ -1,6 +1,8 @@
 // Networks in files.
 #include <charconv>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +84,18 @@ const SavedArray* matching(const std::string& path, const SavedFile& file, const
   return a;
 }
 
+// Throws InvalidArgument for an array of no parameter: the file is of other layers.
+void check_names(const std::string& path, const SavedFile& file, std::span<Parameter* const> parameters) {
+  std::set<std::string> known;
+  for (const Parameter* p : parameters) {
+    for (const Part& part : {kValue, kMaster, kVelocity}) known.insert(p->name + part.suffix);
+  }
+  for (const SavedArray& a : file.arrays) {
+    if (known.contains(a.name)) continue;
+    throw InvalidArgument("'" + path + "' holds '" + a.name + "'; needs parameters of this network");
+  }
+}
+
 void put(const Parameter& p, const Tensor& t, const SavedArray& a) {
   Tensor view = p.canonical(t);
   view.set(a.bytes.data(), a.bytes.size());
@@ -116,6 +130,7 @@ void Network::load_parameters(const std::string& path) {
         {p, matching(path, file, *p, kValue), matching(path, file, *p, kMaster), matching(path, file, *p, kVelocity)});
     if (found.back().value == nullptr) throw InvalidArgument("'" + path + "' has no '" + p->name + "'");
   }
+  check_names(path, file, impl_->parameters);
   bool velocities = false;
   for (const Found& f : found) velocities = velocities || f.velocity != nullptr;
   if (velocities) impl_->prepare_gradients();

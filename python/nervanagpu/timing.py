@@ -9,6 +9,7 @@ from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import Event, GPUTensor, Stream
+from nervanagpu.arguments import integer, shown
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,10 @@ def benchmark(
     around f tells little (and `time.time()` around an expression that nobody has asked for tells nothing). Where a run
     keeps the host busy for longer than the device (`host_ms`), `ms` is the host's. ValueError for repeat below 1.
     """
-    if repeat < 1 or warmup < 0:
-        raise ValueError(f"benchmark: repeat is {repeat}, warmup is {warmup}; needs 1 or more, and 0 or more")
+    if not callable(f):
+        raise TypeError(f"benchmark: f is {shown(f)}; needs a function")
+    integer("benchmark", "repeat", repeat, 1)
+    integer("benchmark", "warmup", warmup, 0)
     for _ in range(warmup):
         _computed(f(*args, **kwargs))
     _core.synchronize()

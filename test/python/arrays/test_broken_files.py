@@ -58,6 +58,25 @@ def test_what_is_good_is_read(good: Path) -> None:
     assert [p.name for p in ng.Network.load(good).parameters] == [W, B]
 
 
+def test_files_of_other_layers_are_refused(tmp_path: Path) -> None:
+    """Also those that hold all that the network wants, and more."""
+    path = tmp_path / "net.safetensors"
+    network().save(path)
+    header, data = parts(path)
+    end = header[B]["data_offsets"][1]
+    for name in ("full2.weight", "full1.weight.masters", "weight"):
+        write(path, {**header, name: {"dtype": "F32", "shape": [2], "data_offsets": [end, end + 8]}}, data + bytes(8))
+        net = network()
+        for read in (ng.Network.load, net.load_parameters):
+            with pytest.raises(ValueError, match=f"holds '{name}'; needs parameters of this network"):
+                read(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no /proc/self/mem")
+def test_a_file_that_cannot_be_read_through_is_refused() -> None:
+    refused(Path("/proc/self/mem"), "cannot be read")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

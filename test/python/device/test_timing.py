@@ -37,5 +37,11 @@ def test_medians_of_what_sleeps():
 
 
 def test_numbers_that_mean_nothing():
-    with pytest.raises(ValueError, match="repeat is 0, warmup is 3; needs 1 or more"):
+    with pytest.raises(ValueError, match="repeat is 0; needs 1 or more"):
         ng.benchmark(lambda: None, repeat=0)
+    with pytest.raises(TypeError, match="repeat is 1.5; needs an integer"):
+        ng.benchmark(lambda: None, repeat=1.5)
+    with pytest.raises(ValueError, match="warmup is -1; needs 0 or more"):
+        ng.benchmark(lambda: None, warmup=-1)
+    with pytest.raises(TypeError, match="f is 3; needs a function"):
+        ng.benchmark(3)
