@@ -171,6 +171,8 @@ Forced forced_of(const std::string& launched) {
   } else if (launched.find("haloupdate_") != std::string::npos) {
     f.kernel = "_haloupdate_" + word("haloupdate_");
     f.splits = std::atoll(launched.c_str() + launched.find('/', launched.find("haloupdate_")) + 1);
+  } else if (launched.find("narrowswapped_") != std::string::npos) {
+    f.kernel = "_narrowswapped_" + word("narrowswapped_");
   } else if (launched.find("swapped_") != std::string::npos) {
     f.kernel = "_swapped_" + word("swapped_");
   } else if (launched.find("halo_") != std::string::npos) {
@@ -417,6 +419,9 @@ constexpr std::array kFields = {Field{"", "memory", 1},
                                 Field{"narrow", "step", 1},
                                 Field{"narrow", "epilogue", 1},
                                 Field{"narrow", "load", 1},
+                                Field{"narrow_swapped", "start", 1},
+                                Field{"narrow_swapped", "step", 1},
+                                Field{"narrow_swapped", "load", 1},
                                 Field{"narrow_update", "start", 1},
                                 Field{"narrow_update", "unit", 1},
                                 Field{"narrow_update", "words", 1},

@@ -6,14 +6,13 @@
 //
 // One JSON object a line on stdout: the layer, tile, parts, what was launched ("hconv_u_128x64x1/8"), median microseconds of a launch in
 // a CUDA graph. Every tile of hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass, halo_update.sass,
-// resident.sass, narrow.sass and narrow_update.sass where they can compute the layer, in the library's own number of parts (0) and, but of the last four, some others:
+// resident.sass, narrow*.sass where they can compute the layer, in the library's own number of parts (0) and, but of the last four, some others:
 // PARTS of an update, "4,8,16,32,64" if not said. The library's choice has the tile "", and twice more "early": 1 and 0, where its
 // launch may start before the one ahead has ended and where not. With less than 8 channels of x windows are copied where a
 // tile of hconv.sass is named: then there is one. A layer of 1x1 filters is also a plain product: "gemm", the library's choice, and
 // "gemm_64x32n", tiles of hgemm.sass, hgemm_cluster.sass and hgemm_resident.sass. A bprop of few channels without strides is also
 // computed by cells of pixels, "_bycells_4_4", copies among them; the tile "" never is. TILES: beside the library's choice only
-// tiles whose names begin so. TILES "sums": instead a fprop or bprop by the library's choice with sums of the result's channels, "made"
-// by "nobody", by the "kernel" (not said where that cannot) or "behind" it, and then with those of squares.
+// tiles whose names begin so.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
 #include <array>
@@ -32,7 +31,6 @@
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/strided/by_cells.h"
-#include "kernels/conv/sums/channel_sums.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/device/select_device.h"
 #include "src/numbers/half.h"
@@ -44,17 +42,49 @@ using conv_detail::Forced;
 
 constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1",
                                "_128x128x2", "_64x192x2",  "_64x256x2"};
-constexpr std::array kSharedTiles = {
-    "_halo_128x64",          "_halo_128x128",       "_halo_128x192",        "_halo_256x64",
-    "_halo_256x128",         "_halo_128x96",        "_halo_256x96",         "_halo_128x160",
-    "_cells_128x64",         "_resident_32_128x64", "_resident_32_128x128", "_resident_128_128x64",
-    "_resident_128_128x128", "_narrow_16_64",       "_narrow_16_128",       "_narrow_32_64",
-    "_narrow_32_96",         "_narrowupdate_16_3",  "_narrowupdate_16_5",   "_narrowupdate_16_7",
-    "_narrowupdate_32_8",    "_narrowupdate_32_11", "_swapped_128x64",      "_swapped_192x64",
-    "_swapped_256x64",       "_swapped_304x64",     "_swapped_384x64",      "_swapped_126x32",
-    "_swapped_190x32",       "_swapped_254x32",     "_swapped_302x32",      "_swapped_382x32",
-    "_swapped_462x32",       "_swapped_122x32",     "_swapped_186x32",      "_swapped_250x32",
-    "_swapped_298x32",       "_swapped_378x32",     "_swapped_458x32"};
+constexpr std::array kSharedTiles = {"_halo_128x64",
+                                     "_halo_128x128",
+                                     "_halo_128x192",
+                                     "_halo_256x64",
+                                     "_halo_256x128",
+                                     "_halo_128x96",
+                                     "_halo_256x96",
+                                     "_halo_128x160",
+                                     "_cells_128x64",
+                                     "_resident_32_128x64",
+                                     "_resident_32_128x128",
+                                     "_resident_128_128x64",
+                                     "_resident_128_128x128",
+                                     "_narrow_16_64",
+                                     "_narrow_16_128",
+                                     "_narrow_32_64",
+                                     "_narrow_32_96",
+                                     "_narrowswapped_16_64x128",
+
+                                     "_narrowswapped_16_128x64",
+                                     "_narrowswapped_32_64x64",
+                                     "_narrowupdate_16_3",
+                                     "_narrowupdate_16_5",
+                                     "_narrowupdate_16_7",
+                                     "_narrowupdate_32_8",
+                                     "_narrowupdate_32_11",
+                                     "_swapped_128x64",
+                                     "_swapped_192x64",
+                                     "_swapped_256x64",
+                                     "_swapped_304x64",
+                                     "_swapped_384x64",
+                                     "_swapped_126x32",
+                                     "_swapped_190x32",
+                                     "_swapped_254x32",
+                                     "_swapped_302x32",
+                                     "_swapped_382x32",
+                                     "_swapped_462x32",
+                                     "_swapped_122x32",
+                                     "_swapped_186x32",
+                                     "_swapped_250x32",
+                                     "_swapped_298x32",
+                                     "_swapped_378x32",
+                                     "_swapped_458x32"};
 constexpr std::array kCells = {"_bycells_1_2", "_bycells_1_4", "_bycells_1_8", "_bycells_2_2",
                                "_bycells_2_4", "_bycells_4_4", "_bycells_4_8", "_bycells_8_8"};
 constexpr std::array kSharedUpdates = {2, 3, 4, 5, 7};  // taps
@@ -169,33 +199,6 @@ double measure_cells(const Layer& l, const std::vector<Operands>& sets, const co
       stream);
 }
 
-// With sums of the result's channels, which the kernel may leave `parts` of. parts < 0: without. 0: they are made behind.
-// None: the kernel was to leave parts, and did not.
-std::optional<double> measure_sums(const Layer& l, const std::vector<Operands>& sets, std::int64_t parts, bool squares,
-                                   const Stream& stream) {
-  namespace sums = conv_detail::channel_sums;
-  const std::size_t own = (conv_detail::tensor_cores::workspace(l.which, l.p) + 255) / 256 * 256;
-  const std::int64_t channels = l.which == ConvPass::fprop ? l.p.k : l.p.c;
-  const Tensor vectors = Tensor::empty({2, channels});
-  bool made = true;
-  const double us = measure(
-      l, sets, own + sums::workspace(l.which, l.p, std::max<std::int64_t>(parts, 0)),
-      [&](const Operands& o, std::uint64_t workspace) {
-        ConvPointers at;
-        at.in1 = o.in1.address(), at.in2 = o.in2.address(), at.out = o.out.address(), at.workspace = workspace;
-        conv_detail::Epilogue e;
-        if (parts >= 0) {
-          const std::uint64_t second = vectors.address() + static_cast<std::uint64_t>(channels) * sizeof(float);
-          e.sums = {vectors.address(), squares ? second : 0, workspace + own, parts};
-        }
-        const auto left = conv_detail::tensor_cores::queue(current_device(), l.which, l.p, at, e, stream);
-        made = made && left.parts > 0;
-        if (parts >= 0) sums::queue(current_device(), l.which, l.p, at.out, e, stream.handle(), left.parts);
-      },
-      stream);
-  return parts > 0 && !made ? std::nullopt : std::optional(us);
-}
-
 // A pass of 1x1 filters as a product.
 GemmProblem product_of(const Layer& l) {
   const std::int64_t positions = l.p.x_elements() / l.p.c;
@@ -288,21 +291,6 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
     if (early) more += R"(, "early": )" + std::to_string(static_cast<int>(*early));
     print(tile, splits, more, measure_pass(l, sets, forced, stream));
   };
-  if (only == "sums") {
-    if (l.which == ConvPass::update) return;
-    const std::string kernels = R"(, "launched": ")" + launched(l, {}) + "\"";
-    const auto with = [&](const char* by, std::int64_t left, bool squares) {
-      const std::string more = kernels + R"(, "made": ")" + by + R"(", "squares": )" + std::to_string(int{squares});
-      if (const auto us = measure_sums(l, sets, left, squares, stream)) print("", 0, more, *us);
-    };
-    with("nobody", -1, false);
-    for (const bool squares : {false, true}) {
-      if (const std::int64_t most = conv_detail::tensor_cores::most_parts(l.which, l.p); most > 0)
-        with("kernel", most, squares);
-      with("behind", 0, squares);
-    }
-    return;
-  }
   say("", 0);
   say("", 0, true);
   say("", 0, false);

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks/results"
+NETWORKS_OF_FLOAT32 = ("convnets_tensor", "convnets_tf32")
 END = "<!-- end -->"
 NETWORKS = {
     "alexnet": "AlexNet",
@@ -100,6 +102,36 @@ def convnets(result: dict) -> str:
         "Milliseconds of a step replayed from a CUDA graph; PyTorch's also, in the faster of NCHW and channels_last. "
         f"{result['gpu']}, driver {result['driver']}, SM clock {result['clocks']['sm']} MHz and "
         f"{float(result['power']['draw']):.0f} W a second into the last network, commit {result['commit'][:12]}.",
+    ]
+    return "\n".join(lines)
+
+
+def precisions(result: dict) -> str:
+    """float32 in both precisions, and the peer's without and with TF32: products, then steps of networks."""
+    lines = [
+        "| | strict | tensor | the peer | its TF32 | rms: strict | tensor | the peer | TF32 |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for r in result["rows"]:
+        if "whole" not in r or "tf32_ms" not in r:
+            continue
+        m, n, k = (int(side) for side in r["case"].split("x"))
+        rates = [2e-9 * m * n * k / r[ms] for ms in ("strict_ms", "ms", "peer_ms", "tf32_ms")]
+        errors = [r["whole"]["uniform"][who]["rms"] for who in ("strict", "tensor", "cuBLAS", "cuBLAS TF32")]
+        cells = [f"{rate:.0f}" for rate in rates] + [f"{error:.1e}" for error in errors]
+        lines.append(f"| {r['case']}, {r['layout'].upper()} | {' | '.join(cells)} |")
+    tensor, tf32 = (steps_of(json.loads((RESULTS / f"{name}.json").read_text())) for name in NETWORKS_OF_FLOAT32)
+    for r in tf32:
+        other = next(t for t in tensor if t["case"] == r["case"])
+        times = r["median_ms"], other["median_ms"], other["peer_ms"], r["peer_ms"]
+        lines.append(
+            f"| {NETWORKS[r['case']]}, N={r['n']} | " + " | ".join(f"{t:.1f} ms" for t in times) + " | | | | |"
+        )
+    lines += [
+        "",
+        f"TFLOPS of products, of which the peer is {result['rows'][0]['peer']}, and their root mean square errors over "
+        "\\|A\\|\\|B\\|, of all outputs, on uniform numbers. Milliseconds of a step, whose peer is eager PyTorch. "
+        + _where(result),
     ]
     return "\n".join(lines)
 
@@ -343,13 +375,13 @@ def summary(results: Path) -> str:
     return "\n".join(lines)
 
 
-PRODUCT_TABLES = {"gemm_float32": gemm, "gemm_large": sixteen_bits, "gemm_short_sides": gemm}
+PRODUCT_TABLES = {"gemm_float32": gemm, "gemm_large": sixteen_bits, "gemm_short_sides": gemm, "gemm_tensor": precisions}
 NETWORK_TABLES = {"convnets": convnets, "convnets_h100": convnets}
 EXPRESSION_TABLES = {"elementwise": elementwise, "elementwise_large": elementwise_large, "products": products}
 
 
 def main() -> int:
-    results = ROOT / "benchmarks/results"
+    results = RESULTS
     pages = [
         (ROOT / "docs/benchmarks.md", PRODUCT_TABLES | EXPRESSION_TABLES | NETWORK_TABLES),
         (ROOT / "docs/gemm.md", {"gemm_epilogue": epilogue}),

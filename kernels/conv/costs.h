@@ -78,6 +78,14 @@ struct Costs {
   };
   Narrow narrow;
 
+  // narrow_swapped.sass, with the copy of its filters.
+  struct NarrowSwapped {
+    double start;
+    double step;  // 16 products of 64 filters and positions
+    double load;  // of pieces of four pixels, a warp's at once
+  };
+  NarrowSwapped narrow_swapped;
+
   // narrow_update.sass, whose products cost what halo_update.sass's do.
   struct NarrowUpdate {
     double start;         // and the sum of all parts

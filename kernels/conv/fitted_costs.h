@@ -108,10 +108,15 @@ inline constexpr Costs kFitted = {
         .elements = 0.7754,
     },
     .narrow = {
-        .start = 4.5,
+        .start = 3.0,
         .step = 0.041,
-        .epilogue = 1.0,
-        .load = 0.02,
+        .epilogue = 0.55,
+        .load = 0.025,
+    },
+    .narrow_swapped = {
+        .start = 3.0,
+        .step = 0.0182,
+        .load = 0.0643,
     },
     .narrow_update = {
         .start = 9.5,

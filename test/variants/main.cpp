@@ -183,7 +183,7 @@ class Session {
     const Limits limits = limits_of(random, device_.info().kind == DeviceKind::cuda && arguments_.each == 0, in_turn);
     const std::string& op = kernel.manifest().op;
     const bool convolves = op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "resident" ||
-                           op == "narrow" || op == "conv_bf16x6" || op == "conv_f16x3";
+                           op == "narrow" || op == "narrow_swapped" || op == "conv_bf16x6" || op == "conv_f16x3";
     CountingDevice::watch(convolves && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
     if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "halo_update" ||

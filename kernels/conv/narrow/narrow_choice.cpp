@@ -21,6 +21,7 @@ constexpr std::int64_t kEight = 8;  // lines of a tile, and rows of each
 constexpr std::int64_t kSteps = 4;  // of a block of filters
 constexpr std::int64_t kUnit = 16;  // bytes
 constexpr std::int64_t kLanes = 32;
+constexpr std::int64_t kRows = 64;  // of a product
 constexpr double kCrews = 3;        // of consumers, which take tiles in turn
 constexpr std::int64_t kThree = 3;  // channels that are loaded by lines or words
 
@@ -117,12 +118,17 @@ std::optional<Choice> rows_of(const ConvProblem& p) {
   c.groups = ceil_div(p.filter[2] + (c.pairs ? 1 : 0), 4);
   c.steps = p.filter[1] * c.groups;
   c.units = (kEight - 1) * c.row / kUnit + 2 * c.groups;
-  c.lines = (kEight - 1) * p.stride[1] + p.filter[1];
   c.out_w = c.pairs ? out[2] / 2 : out[2];
   c.tiles_w = ceil_div(c.out_w, kEight);
-  c.tiles_h = ceil_div(out[1], kEight);
-  c.tiles = p.n * c.tiles_w * c.tiles_h;
+  set_tiles(p, c, kEight);
   return expressible(p, c) ? std::optional(c) : std::nullopt;
+}
+
+void set_tiles(const ConvProblem& p, Choice& c, std::int64_t lines) {
+  c.tile_lines = lines;
+  c.lines = (lines - 1) * p.stride[1] + p.filter[1];
+  c.tiles_h = ceil_div(p.out()[1], lines);
+  c.tiles = p.n * c.tiles_w * c.tiles_h;
 }
 
 bool fits_room(const Choice& c) {
@@ -183,12 +189,13 @@ const Kernel* find(const Registry& registry, Dtype operands, Load load, const Ch
 }
 
 void copy_filters(Device& device, const ConvProblem& p, const Choice& c, std::uint64_t w, std::uint64_t to,
-                  const Stream& stream) {
+                  bool fragments, const Stream& stream) {
   constexpr std::int64_t kThreads = 128;
   const Shape strides = lies(p, Role::w).strides;
-  const std::int64_t taps = c.columns * p.filter[1] * 4 * c.groups;
+  const std::int64_t taps = (fragments ? (c.pairs ? 2 : 1) * kRows : c.columns) * p.filter[1] * 4 * c.groups;
   Values v;
-  v.u64(w).u64(to).u32(taps).divisor(4 * c.groups).divisor(p.filter[1]).divisor(p.k).u32(p.filter[2]);
+  v.u64(w).u64(to).u32(taps).divisor(4 * c.groups).divisor(p.filter[1]).divisor(fragments ? kRows : p.k);
+  v.u32(fragments ? 1 : 0).u32(p.k).u32(p.filter[2]);
   v.s32(2 * strides[0]).s32(2 * strides[2]).s32(2 * strides[3]).s32(2 * strides[4]).u32(p.c);
   Grid grid = {static_cast<std::uint32_t>(ceil_div(taps, kThreads)), 1, 1};
   v.launch(device, *device.registry().find("narrow_filters"), grid, stream.handle());
@@ -220,7 +227,7 @@ void put_patches(Values& v, const ConvProblem& p, const Choice& c, std::uint64_t
   const std::int64_t units = units_of(c, load);
   const std::int64_t step = c.row / kEight;
   v.u32(c.out_w).u32(p.out()[1]).divisor(c.tiles_w).divisor(c.tiles_h).divisor(units).u32(c.lines);
-  v.s32(-p.pad[2]).s32(-p.pad[1]).s32(kEight * step).s32(kEight * p.stride[1]).u32(p.n).s32(p.in[2]).s32(p.in[1]);
+  v.s32(-p.pad[2]).s32(-p.pad[1]).s32(kEight * step).s32(c.tile_lines * p.stride[1]).u32(p.n).s32(p.in[2]).s32(p.in[1]);
   v.u64(x).u64(static_cast<std::uint64_t>(2 * strides[0])).s32(2 * strides[2]).s32(2 * strides[3]).s32(2 * strides[4]);
   v.u32(p.c);
   if (load == Load::boxes) {
@@ -233,12 +240,15 @@ void put_patches(Values& v, const ConvProblem& p, const Choice& c, std::uint64_t
   v.u32(pass).u32(pass * 2 * strides[2]).u32(kUnit * pass * units);
 }
 
-void put(Values& v, const GemmProblem& g, const ConvProblem& p, const Choice& c, std::uint64_t x, Load load) {
+std::int64_t descriptor_of(const ConvProblem& p, const Choice& c, Load load) {
   constexpr std::uint32_t kSwizzled = 3U << 30;
-  const auto a_high = static_cast<std::uint32_t>(p.stride[1] * units_of(c, load)) | (c.row == 32 ? kSwizzled : 0);
+  return static_cast<std::uint32_t>(p.stride[1] * units_of(c, load)) | (c.row == 32 ? kSwizzled : 0);
+}
+
+void put(Values& v, const GemmProblem& g, const ConvProblem& p, const Choice& c, std::uint64_t x, Load load) {
   put_patches(v, p, c, x, load);
   v.u32(p.n * p.out()[1] * c.out_w).divisor(c.groups).u32(c.steps / kSteps).u32(c.steps % kSteps);
-  v.u32(static_cast<std::int64_t>(a_high)).u32(only_packed(g) ? (g.relu ? 2 : 1) : 0);
+  v.u32(descriptor_of(p, c, load)).u32(only_packed(g) ? (g.relu ? 2 : 1) : 0);
 }
 
 }  // namespace nervanagpu::conv_detail::narrow

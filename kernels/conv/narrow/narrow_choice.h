@@ -25,7 +25,8 @@ struct Choice {
   std::int64_t steps = 0;    // of 16 products
   std::int64_t units = 0;    // of 16 bytes of a patch's line at least, and lines
   std::int64_t lines = 0;
-  std::int64_t out_w = 0;  // rows of C in a line
+  std::int64_t tile_lines = 8;  // a tile is 8 neighbours of each
+  std::int64_t out_w = 0;       // rows of C in a line
   std::int64_t tiles_w = 0, tiles_h = 0;
   std::int64_t tiles = 0;               // of all pictures
   std::int64_t room = 0, raw_room = 0;  // bytes of a patch, and of its lines of x as they lie
@@ -36,6 +37,8 @@ struct Choice {
 // Rows, tiles and patches for these taps; none: strides, channels or extents are others'. No variant's: `lines` are those that
 // the taps meet, `units` the fewest.
 std::optional<Choice> rows_of(const ConvProblem& p);
+// The same with tiles of so many lines.
+void set_tiles(const ConvProblem& p, Choice& choice, std::int64_t lines);
 // Bytes of its patches, however they are loaded, are no more than their room.
 bool fits_room(const Choice& choice);
 // Of a warp over a patch that it loads by words or elements.
@@ -54,8 +57,9 @@ Load load_of(const ConvProblem& p, const Choice& choice, std::uint64_t x);
 std::string_view name_of(Load load);
 const Kernel* find(const Registry& registry, Dtype operands, Load load, const Choice& choice);
 
+// fragments: as narrow_swapped.sass multiplies them, of 64 filters.
 void copy_filters(Device& device, const ConvProblem& p, const Choice& choice, std::uint64_t w, std::uint64_t to,
-                  const Stream& stream);
+                  bool fragments, const Stream& stream);
 // C's rows begin at multiples of 16 bytes.
 bool has_rows_of_units(const GemmProblem& c);
 // y's rows, `pitch` elements apart: 64 columns of 8 neighbours of `lines` lines.
@@ -65,6 +69,8 @@ TensorMap rows_map(const ConvProblem& p, const Choice& choice, std::uint64_t y, 
 TensorMap lines_map(const ConvProblem& p, const Choice& choice, std::uint64_t x);
 // Of narrow_patch.sass: where patches lie, and how they are loaded.
 void put_patches(Values& v, const ConvProblem& p, const Choice& choice, std::uint64_t x, Load load);
+// The high word of the descriptors of x.
+std::int64_t descriptor_of(const ConvProblem& p, const Choice& choice, Load load);
 // The kernel's parameters behind those of tiles.sass.
 void put(Values& v, const GemmProblem& c, const ConvProblem& p, const Choice& choice, std::uint64_t x, Load load);
 

@@ -1,16 +1,40 @@
-// Launches of narrow.sass and narrow_update.sass: fprop and update of at most four channels.
+// Launches of narrow.sass, narrow_swapped.sass and narrow_update.sass: fprop and update of at most four channels.
 #include "kernels/conv/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
 
 std::optional<narrow::Choice> Pass::is_narrow() const {
-  const bool forced = narrow::is_forced(forced_);
+  const bool forced = narrow::is_forced(forced_) || narrow_swapped::is_forced(forced_);
   if (pass_ != ConvPass::fprop || (!forced && (!forced_.kernel.empty() || forced_.splits > 1))) return std::nullopt;
   // It stores 16-bit results: what a copy behind rounds stochastically is computed otherwise.
   if (rounded_by_copy()) return std::nullopt;
-  const std::optional<narrow::Choice> c = narrow::choose(p_, forced_);
-  if (forced && !c) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
-  return c && (forced || narrow::pays(p_, *c)) ? c : std::nullopt;
+  std::optional<narrow::Choice> c = narrow::choose(p_, forced_);
+  const std::optional<narrow::Choice> swapped = narrow_swapped::choose(p_, forced_);
+  if (forced && (!c || (narrow_swapped::is_forced(forced_) && !swapped)))
+    throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  if (!c || forced) return c;
+  narrow::Choice sooner = *c;
+  if (swapped) sooner.microseconds = std::min(c->microseconds, swapped->microseconds);
+  return narrow::pays(p_, sooner) ? c : std::nullopt;
+}
+
+// What narrow.sass would compute with this result; none: it does.
+std::optional<narrow::Choice> Pass::is_narrow_swapped(const GemmProblem& g) const {
+  if (narrow::is_forced(forced_) || !narrow_swapped::stores(g)) return std::nullopt;
+  const std::optional<narrow::Choice> c = narrow_swapped::choose(p_, forced_);
+  if (!c || narrow_swapped::is_forced(forced_)) return c;
+  constexpr double kClearly = 0.97;  // of the other's time
+  return c->microseconds < kClearly * narrow::choose(p_)->microseconds ? c : std::nullopt;
+}
+
+void Pass::launch_narrow_swapped(const narrow::Choice& c, const GemmProblem& g, std::uint64_t filters,
+                                 const Kernel& kernel, narrow::Load load) {
+  narrow::copy_filters(*device_, p_, c, at_.in2, filters, true, stream_);
+  Values v;
+  v.map(device_->encode_tensor_map(narrow_swapped::results_map(p_, c, g.c, c.pairs ? g.ldc / 2 : g.ldc)));
+  v.map(device_->encode_tensor_map(narrow::lines_map(p_, c, at_.in1)));
+  narrow_swapped::put(v, g, p_, c, filters, at_.in1, load);
+  v.launch(*device_, kernel, narrow_swapped::grid(c, device_->info().multiprocessors), stream_.handle());
 }
 
 void Pass::narrow_fprop(const narrow::Choice& c, const Pixels& out) {
@@ -26,19 +50,30 @@ void Pass::narrow_fprop(const narrow::Choice& c, const Pixels& out) {
     g.ld_mask *= 2;
     if (!masked_) g.mask = 0, g.ld_mask = 0;
   }
-  const std::uint64_t filters = arena_.take(2 * c.columns * c.depth());
+  const std::uint64_t filters = arena_.take(std::max(2 * c.columns * c.depth(), narrow_swapped::filter_bytes(c)));
   const std::int64_t width = width_of(g.bias_type);
   const std::uint64_t biases = c.pairs ? arena_.take(width * c.columns) : 0;
   if (c.pairs && g.bias != 0) {
     copy(g.bias, g.bias_type, {{2, p_.k}, {0, 1}}, biases, g.bias_type, {{2, p_.k}, {p_.k, 1}});
     g.bias = biases;
   }
-  note([&] {
-    return Modelled{"narrow_" + std::to_string(c.row) + "_" + std::to_string(c.tile.bn), 1,
-                    [p = p_, c](const Costs& costs) { return narrow::microseconds(p, c, costs); }};
-  });
+  if (const std::optional<narrow::Choice> swapped = is_narrow_swapped(g)) {
+    note([&] {
+      return Modelled{narrow_swapped::launched(*swapped), 1,
+                      [p = p_, s = *swapped](const Costs& costs) { return narrow_swapped::microseconds(p, s, costs); }};
+    });
+    if (device_ == nullptr) return;
+    const narrow::Load load = narrow::load_of(p_, *swapped, at_.in1);
+    if (const Kernel* kernel = narrow_swapped::find(device_->registry(), g.a_type, load, *swapped))
+      return launch_narrow_swapped(*swapped, g, filters, *kernel, load);
+  } else {
+    note([&] {
+      return Modelled{"narrow_" + std::to_string(c.row) + "_" + std::to_string(c.tile.bn), 1,
+                      [p = p_, c](const Costs& costs) { return narrow::microseconds(p, c, costs); }};
+    });
+  }
   if (device_ == nullptr) return;
-  narrow::copy_filters(*device_, p_, c, at_.in2, filters, stream_);
+  narrow::copy_filters(*device_, p_, c, at_.in2, filters, false, stream_);
   TensorMap b = rows_map({filters, p_.w_type, c.depth(), c.depth(), {c.columns, 1, 1}, 1});
   b.box[1] = static_cast<std::uint32_t>(c.tile.bn);
   const narrow::Load load = narrow::load_of(p_, c, at_.in1);

@@ -15,6 +15,7 @@
 #include "kernels/conv/implicit/product.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_choice.h"
+#include "kernels/conv/narrow/narrow_swapped_choice.h"
 #include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/problem.h"
@@ -208,6 +209,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
                      conv_detail::halo_update::is_forced(c.forced) || conv_detail::resident::is_forced(c.forced) ||
                      conv_detail::swapped::is_forced(c.forced) || conv_detail::cells::is_forced(c.forced) ||
                      conv_detail::product::is_forced(c.forced) || conv_detail::narrow::is_forced(c.forced) ||
+                     conv_detail::narrow_swapped::is_forced(c.forced) ||
                      conv_detail::narrow_update::is_forced(c.forced) || conv_detail::pieces::asked(c.p);
   const bool by_cells = conv_detail::by_cells::is_forced(c.forced);
   const auto cells = by_cells ? conv_detail::by_cells::named(c.p, c.forced) : std::nullopt;
@@ -217,9 +219,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
                             : hconv ? conv_detail::tensor_cores::workspace(c.pass, c.p, c.forced)
                                     : conv_detail::partial_bytes(c.pass, c.p, c.forced);
   Guarded workspace(bytes, 0);
-  const std::int64_t most_parts =
-      forced && sums && hconv ? conv_detail::tensor_cores::most_parts(c.pass, c.p, c.forced) : 0;
-  Guarded parts(forced && sums ? conv_detail::channel_sums::workspace(c.pass, c.p, most_parts) : 0, 0);
+  Guarded parts(forced && sums ? conv_detail::channel_sums::workspace(c.pass, c.p) : 0, 0);
   ConvPointers pointers;
   pointers.in1 = a.address();
   pointers.in2 = b.address();
@@ -241,22 +241,18 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
     e.scale = pointers.scale;
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
-    e.sums = {pointers.channel_sum, pointers.channel_sum_squares, parts.address(), most_parts};
-    conv_detail::tensor_cores::Made made;
+    e.sums = {pointers.channel_sum, pointers.channel_sum_squares, parts.address()};
     if (by_cells) {
       const auto inner = [&](ConvPass pass, const ConvProblem& p, const ConvPointers& at) {
-        conv_detail::Epilogue own = e;
-        own.sums = {};
-        conv_detail::tensor_cores::queue(device, pass, p, at, own, {});
+        conv_detail::tensor_cores::queue(device, pass, p, at, e, {});
       };
       conv_detail::by_cells::queue(device, cells.value(), c.p, pointers, e, inner, {});
     } else if (hconv) {
-      made = conv_detail::tensor_cores::queue(device, c.pass, c.p, pointers, e, {}, c.forced);
+      conv_detail::tensor_cores::queue(device, c.pass, c.p, pointers, e, {}, c.forced);
     } else {
       conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
     }
-    if (c.kernels_sums && made.parts == 0) throw std::runtime_error("the kernel leaves no parts of sums");
-    if (sums) conv_detail::channel_sums::queue(device, c.pass, c.p, pointers.out, e, 0, made.parts);
+    if (sums) conv_detail::channel_sums::queue(device, c.pass, c.p, pointers.out, e, 0);
   } else {
     conv(c.pass, c.p, pointers, c.options);
   }

@@ -1,0 +1,112 @@
+#include "kernels/conv/narrow/narrow_swapped_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/types.h"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::conv_detail::narrow_swapped {
+namespace {
+
+constexpr std::string_view kForced = "_narrowswapped_";
+constexpr std::int64_t kRows = 64;  // filters
+constexpr std::int64_t kEight = 8;
+constexpr std::int64_t kUnitsOfPieces = 2;
+constexpr std::int64_t kPiecesAtOnce = 96;  // of a warp
+
+// narrow_swapped.sass's variants: bytes of a row, rows and columns of a tile's sums, steps at most, bytes of a patch, and of its
+// lines of x.
+struct Variant {
+  std::int64_t row;
+  int m, n;
+  std::int64_t steps, patch, raw;
+};
+constexpr std::array kVariants = {Variant{16, 64, 128, 14, 12288, 9728}, Variant{16, 128, 64, 10, 6144, 4608},
+                                  Variant{32, 64, 64, 33, 13312, 9984}};
+
+std::string name_of(const narrow::Choice& c) {
+  return std::to_string(c.row) + "_" + std::to_string(c.tile.bm) + "x" + std::to_string(c.tile.bn);
+}
+
+}  // namespace
+
+bool is_forced(const Forced& forced) {
+  return forced.kernel.starts_with(kForced);
+}
+
+std::int64_t filter_bytes(const narrow::Choice& c) {
+  return 2 * (c.pairs ? 2 : 1) * kRows * c.depth();
+}
+
+std::optional<narrow::Choice> choose(const ConvProblem& p, const Forced& forced) {
+  std::optional<narrow::Choice> c = narrow::rows_of(p);
+  std::optional<narrow::Choice> best;
+  if (!c || p.k > kRows || p.k % kEight != 0) return best;
+  for (const Variant& v : kVariants) {
+    if (v.row != c->row || (v.m > kRows) != c->pairs || c->steps > v.steps) continue;
+    c->tile = {hgemm::Form::tiles, v.m, v.n};
+    narrow::set_tiles(p, *c, v.n / kEight);
+    c->room = v.patch, c->raw_room = v.raw;
+    if (!narrow::fits_room(*c)) continue;
+    c->microseconds = narrow_swapped::microseconds(p, *c);
+    if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(*c)
+                          : !best || c->microseconds < best->microseconds)
+      best = c;
+  }
+  return best;
+}
+
+double microseconds(const ConvProblem& p, const narrow::Choice& c, const Costs& all) {
+  const Costs::NarrowSwapped& costs = all.narrow_swapped;
+  const double wide = static_cast<double>(c.tile.bm) / kRows * static_cast<double>(c.tile.bn) / kRows;
+  const std::int64_t pieces = c.lines * ceil_div(c.units, kUnitsOfPieces);
+  // Both use up shared memory's time.
+  const double tile = static_cast<double>(c.steps) * costs.step * wide +
+                      static_cast<double>(ceil_div(pieces, kPiecesAtOnce)) * costs.load;
+  const auto rounds = static_cast<double>(ceil_div(c.tiles, hgemm::kProcessors));
+  const double bytes = 2.0 * static_cast<double>(p.x_elements() + p.y_elements());
+  return costs.start + h200::together(rounds * tile, bytes * 1e-6 / all.memory);
+}
+
+std::string launched(const narrow::Choice& c) {
+  return std::string(kForced).substr(1) + name_of(c);
+}
+
+bool stores(const GemmProblem& g) {
+  return narrow::has_rows_of_units(g) && g.alpha == 1 && g.beta == 0 && g.mask == 0 && !g.rounding.stochastic &&
+         g.activation == GemmActivation::none;
+}
+
+const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& c) {
+  return registry.find("narrow_swapped_" + std::string(sgemm::word_of(operands)) + "_" +
+                       std::string(narrow::name_of(load)) + "_" + name_of(c));
+}
+
+TensorMap results_map(const ConvProblem& p, const narrow::Choice& c, std::uint64_t y, std::int64_t pitch) {
+  const std::int64_t lines = p.out()[1], of_a_row = c.pairs ? 2 : 1;
+  const Shape strides = {pitch * of_a_row * c.out_w * lines, pitch * of_a_row * c.out_w, pitch * of_a_row, pitch, 1};
+  const Tensor rows = Tensor::wrap(y, {p.n, lines, c.out_w, of_a_row, p.k}, strides, p.y_type);
+  TensorMap m = TensorMap::of(
+      rows, {1, static_cast<std::uint32_t>(c.tile_lines), kEight, static_cast<std::uint32_t>(of_a_row), kRows});
+  m.swizzle = MapSwizzle::b128;
+  return m;
+}
+
+void put(Values& v, const GemmProblem& g, const ConvProblem& p, const narrow::Choice& c, std::uint64_t filters,
+         std::uint64_t x, narrow::Load load) {
+  constexpr std::uint32_t kRelu = 2, kBias = 4, kBiasOf16Bits = 8;
+  const bool wide = g.bias_type == Dtype::float32;
+  const std::uint32_t flags = (g.relu ? kRelu : 0) | (g.bias == 0 ? 0 : kBias | (wide ? 0 : kBiasOf16Bits));
+  v.u64(filters).u64(g.bias).u32(p.k).u32(c.tiles).u32(c.steps).divisor(c.groups);
+  v.u32(narrow::descriptor_of(p, c, load)).u32(static_cast<std::int64_t>(flags));
+  narrow::put_patches(v, p, c, x, load);
+}
+
+Grid grid(const narrow::Choice& c, int multiprocessors) {
+  return {static_cast<std::uint32_t>(std::min<std::int64_t>(c.tiles, multiprocessors)), 1, 1};
+}
+
+}  // namespace nervanagpu::conv_detail::narrow_swapped

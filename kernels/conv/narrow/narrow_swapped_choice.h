@@ -1,0 +1,31 @@
+// fprop of at most four channels and 64 filters in 2D, on narrow_swapped.sass: which problems these are, and how they are launched.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/conv/narrow/narrow_choice.h"
+
+namespace nervanagpu::conv_detail::narrow_swapped {
+
+bool is_forced(const Forced& forced);
+// Of the filters' copy; narrow.sass's has no more.
+std::int64_t filter_bytes(const narrow::Choice& choice);
+
+// None: narrow_swapped.sass cannot compute it. A function of the problem alone. forced: as "_narrowswapped_16_64x128".
+std::optional<narrow::Choice> choose(const ConvProblem& p, const Forced& forced = {});
+double microseconds(const ConvProblem& p, const narrow::Choice& choice, const Costs& costs = kFitted);
+// As a model names it.
+std::string launched(const narrow::Choice& choice);
+// Results are only packed, but for a bias and a relu, and lie as copies of 16 bytes need it.
+bool stores(const GemmProblem& c);
+// Its variant for these operands; null: pixels that come so are narrow.sass's.
+const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& choice);
+// y: 64 channels of 8 neighbours of a tile's lines; of pairs, of either of each.
+TensorMap results_map(const ConvProblem& p, const narrow::Choice& choice, std::uint64_t y, std::int64_t pitch);
+// The kernel's parameters behind its tensor maps.
+void put(Values& v, const GemmProblem& c, const ConvProblem& p, const narrow::Choice& choice, std::uint64_t filters,
+         std::uint64_t x, narrow::Load load);
+Grid grid(const narrow::Choice& choice, int multiprocessors);
+
+}  // namespace nervanagpu::conv_detail::narrow_swapped
