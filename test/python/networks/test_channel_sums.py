@@ -37,7 +37,7 @@ def test_sums_are_those_of_the_result(rng, dtype, layout, groups):
     np.testing.assert_allclose(alone.get(), sums_of(dx, name)[1], rtol=1e-5)
 
 
-def test_plans_and_streams(rng):
+def test_plans_streams_and_graphs(rng):
     x = ng.array(rng.standard_normal((2, 9, 9, 16)).astype(np.float16))
     w = ng.array(rng.standard_normal((24, 3, 3, 16)).astype(np.float16))
     y, total, squares = ng.empty((2, 7, 7, 24), "float16"), ng.zeros(24), ng.zeros(24)
@@ -48,6 +48,14 @@ def test_plans_and_streams(rng):
     plan(x, w, y, stream=stream, channel_sum=others[0], channel_sum_squares=others[1])
     stream.synchronize()
     for a, b in zip((total, squares), others, strict=True):
+        assert np.array_equal(a.get(), b.get())
+    captured, room = [ng.zeros(24), ng.zeros(24)], ng.empty(plan.workspace, np.uint8)
+    last = {"channel_sum": captured[0], "channel_sum_squares": captured[1]}
+    graph = ng.Graph(lambda: plan(x, w, y, workspace=room, **last))
+    for t in captured:
+        t[:] = np.nan
+    graph.launch()
+    for a, b in zip((total, squares), captured, strict=True):
         assert np.array_equal(a.get(), b.get())
     with pytest.raises(ValueError, match="channel_sum is missing"):
         plan(x, w, y, channel_sum_squares=squares)
