@@ -28,8 +28,12 @@ class Fprop(Plan):
             masks = isinstance(after, Inception) and len(heads_of(after)) > 1  # the data gradient in front of it does
             if isinstance(layer, Inception):
                 node = self._plan_inception(layer, x, bits=masks, part=isinstance(after, Conv | Pool | Inception))
+            elif isinstance(layer, Pool) and nodes and nodes[-1].pooled:
+                node = self._plan_pool_at_once(layer, nodes[-1], out)
             elif isinstance(layer, Pool):
                 node = self._plan_pool(layer, x, out, relu=bool(nodes) and nodes[-1].relu)
+            elif isinstance(layer, Conv) and isinstance(after, Pool) and self._pools_at_once(layer, after, x):
+                node = self._plan_pooled(layer, x)
             else:
                 masks = masks if isinstance(after, Inception) else type(after) is type(layer)
                 kept = bits if ends else self._bits(layer, x) if masks else None
@@ -66,6 +70,36 @@ class Fprop(Plan):
         self.fprop_ops.append(Op(found.name, "fprop", found.fprop, run))
         self.y[found.name] = y
         return Node(found.name, layer, x, y, found, kept)
+
+    def _pools_at_once(self, layer: Conv, pool: Pool, x: ng.GPUTensor) -> bool:
+        """One kernel computes both."""
+        if pool.op != "max" or self.layout != "NHWC" or len(self.y) > 0:
+            return False
+        w = self.w[self.work[0].name]
+        return ng.conv2d_max_pool2d_is_one_kernel(
+            x, w, pool.size, pool_stride=pool.stride, pool_padding=pool.pad, stride=layer.stride, padding=layer.pad
+        )
+
+    def _plan_pooled(self, layer: Conv, x: ng.GPUTensor) -> Node:
+        """A convolution whose result only the pool behind it sees."""
+        found = next(self._named)
+        shape_alone = ng.broadcast_to(ng.zeros((1,), self.dtype), self._shape(layer.k, found.side_out))
+        return Node(found.name, layer, x, shape_alone, found, pooled=True)
+
+    def _plan_pool_at_once(self, layer: Pool, before: Node, out: ng.GPUTensor | None) -> Node:
+        """The convolution of `before` and its pool."""
+        conv, found = before.layer, before.work
+        assert isinstance(conv, Conv) and found is not None
+        self._pools += 1
+        name = f"pool{self._pools}"
+        w = self.w[found.name]
+        y = ng.empty(self._shape(conv.k, side_after(layer, found.side_out)), self.dtype) if out is None else out
+        windows = {"pool_stride": layer.stride, "pool_padding": layer.pad, "stride": conv.stride, "padding": conv.pad}
+        codes = ng.conv2d_max_pool2d_argmax(before.x, w, layer.size, **windows)
+        run = partial(ng.conv2d_max_pool2d, before.x, w, layer.size, **windows, out=y, argmax=codes, stream=self.stream)
+        self.fprop_ops.append(Op(f"{found.name}+{name}", "fprop", found.fprop, run))
+        self.y[name] = y
+        return Node(name, layer, before.y, y, codes=codes)
 
     def _plan_pool(self, layer: Pool, x: ng.GPUTensor, out: ng.GPUTensor | None, relu: bool) -> Node:
         """relu: x is the result of one, whose gradient the pool's is."""

@@ -37,6 +37,7 @@ class Node:
     y: ng.GPUTensor
     work: Work | None = None
     bits: ng.GPUTensor | None = None  # y > 0, for the data gradient of the next layer
+    pooled: bool = False  # y is not stored, and has but its shape: one kernel computes it and the pool behind it
     codes: ng.GPUTensor | None = None  # of a max pool: its places, for the gradient
     dy_at: ng.GPUTensor | None = None  # where the gradient of y goes, if that is a part of a wider tensor
     heads: Heads | None = None  # of an inception

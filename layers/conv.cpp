@@ -1,5 +1,5 @@
 // Convolution and its transpose.
-#include "nervanagpu/conv.hpp"
+#include "nervanagpu/conv_pool.hpp"
 
 #include <type_traits>
 
@@ -164,6 +164,38 @@ class Conv final : public ConvBase {
     x_kept = x;
     y_kept = y;
     return y;
+  }
+
+  [[nodiscard]] bool pools_at_once(const Ref& x, const PoolProblem& pool) const override {
+    if (relus.bits.valid() || x.pitch != 0) return false;
+    const ConvProblem p = problem(batch_of(x), x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
+    ConvOptions o;
+    o.relu = geometry.relu;
+    return conv_max_pool_is_one_kernel(p, pool, o);
+  }
+
+  void fprop_pooled(Program& program, const Ref& x, const PoolProblem& pool, const Ref& y, const Ref& argmax) override {
+    const ConvProblem p = problem(batch_of(x), x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
+    ConvOptions o;
+    o.relu = geometry.relu;
+    program.add({x, y, argmax}, [=, this, weight = weight(), bias = bias()](Run& run) {
+      ConvOptions options = o;
+      options.stream = run.stream;
+      ConvPointers at;
+      at.in1 = run.address(x);
+      at.in2 = weight->value.address();
+      at.out = run.address(y);
+      at.bias = bias != nullptr ? bias->value.address() : 0;
+      conv_max_pool_fprop(p, pool, at, argmax.valid() ? run.address(argmax) : 0, options);
+      if (run.observer) {  // somebody listens to what was not stored
+        Tensor all = Tensor::empty(batch_shape(out, p.n), setup.dtype);
+        options.bias = bias != nullptr ? &bias->value : nullptr;
+        conv_fprop(p, run.tensor(x), weight->value, all, options);
+        run.observer(name, "activations", all);
+      }
+    });
+    x_kept = x;
+    y_kept = {};  // its relu's gradient is the pool's
   }
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {

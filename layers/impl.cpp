@@ -103,6 +103,23 @@ void Layer::Impl::end_bprop(Program& program, bool relu, const Ref& y, const Ref
   program.observe(name, "deltas", dy);
 }
 
+Ref Layer::Impl::fprop_behind(Program& program, Impl& before, const Ref& x, const Ref& into) {
+  static_cast<void>(program), static_cast<void>(before), static_cast<void>(x), static_cast<void>(into);
+  return {};
+}
+
+bool Layer::Impl::pools_at_once(const Ref& x, const PoolProblem& pool) const {
+  static_cast<void>(x), static_cast<void>(pool);
+  return false;
+}
+
+void Layer::Impl::fprop_pooled(Program& program, const Ref& x, const PoolProblem& pool, const Ref& y,
+                               const Ref& argmax) {
+  static_cast<void>(program), static_cast<void>(x), static_cast<void>(pool), static_cast<void>(y);
+  static_cast<void>(argmax);
+  throw Error(std::string(kind()) + " does not pool its result");
+}
+
 Sample chain_shape(const std::vector<LayerPtr>& chain, const Sample& in) {
   Sample s = in;
   for (const LayerPtr& layer : chain) s = layer->configure(s);
@@ -143,8 +160,17 @@ void decide_relus(Program& program, const std::vector<LayerPtr>& chain, std::int
 
 Ref chain_fprop(Program& program, const std::vector<LayerPtr>& chain, Ref x, const Ref& into) {
   decide_relus(program, chain, chain[0]->impl().batch_of(x));
+  const auto result = [&](std::size_t i) { return i + 1 == chain.size() ? into : Ref{}; };
   for (std::size_t i = 0; i < chain.size(); ++i) {
-    x = chain[i]->impl().fprop(program, x, i + 1 == chain.size() ? into : Ref{});
+    if (i + 1 < chain.size()) {
+      const Ref y = chain[i + 1]->impl().fprop_behind(program, chain[i]->impl(), x, result(i + 1));
+      if (y.valid()) {
+        x = y;
+        program.observe(chain[++i]->name(), "activations", x);
+        continue;
+      }
+    }
+    x = chain[i]->impl().fprop(program, x, result(i));
     program.observe(chain[i]->name(), "activations", x);
   }
   return x;

@@ -7,6 +7,7 @@
 
 #include "layers/program.h"
 #include "nervanagpu/layers/layer.hpp"
+#include "nervanagpu/pool.hpp"
 #include "nervanagpu/precision.hpp"
 
 namespace nervanagpu::layers {
@@ -59,6 +60,13 @@ class Layer::Impl {
   // it. dy of the backward pass may be overwritten.
   virtual Ref fprop(Program& program, const Ref& x, const Ref& into) = 0;
   virtual Ref bprop(Program& program, const Ref& dy, const Sink& sink) = 0;
+  // The forward pass of the layer before, of its x, and of this one together, if one kernel computes both: this one's result. Else
+  // an invalid one, and nothing has been written down.
+  virtual Ref fprop_behind(Program& program, Impl& before, const Ref& x, const Ref& into);
+  // Whether one kernel computes this layer's fprop of x and the pool behind it. If so, that as an operation: y = the pool's result,
+  // with the codes of the largest if argmax is valid.
+  [[nodiscard]] virtual bool pools_at_once(const Ref& x, const PoolProblem& pool) const;
+  virtual void fprop_pooled(Program& program, const Ref& x, const PoolProblem& pool, const Ref& y, const Ref& argmax);
 
   [[nodiscard]] std::int64_t batch_of(const Ref& x) const;  // samples in a tensor of the network's layout
   // Whether its result is that of a ReLU, and it can leave its bits.

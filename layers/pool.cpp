@@ -90,6 +90,22 @@ class Pool final : public Layer::Impl {
     return y;
   }
 
+  Ref fprop_behind(Program& program, Layer::Impl& before, const Ref& x, const Ref& into) override {
+    const PoolProblem p = problem(before.batch_of(x));
+    if (into.valid() || p.op != PoolOp::max || (program.training() && !relus.of_x)) return {};
+    if (!before.pools_at_once(x, p)) return {};
+    const Ref y = program.make(batch_shape(out, p.n), setup.dtype);
+    const Ref codes = program.training() ? program.make({pool_argmax_bytes(p)}, Dtype::uint8) : Ref{};
+    before.fprop_pooled(program, x, p, y, codes);
+    argmax_ = codes;
+    x_ = {};  // the gradient asks for its shape alone
+    x_.shape = batch_shape(in, p.n);
+    x_.dtype = setup.dtype;
+    Ref result = y;
+    result.disposable = true;
+    return result;
+  }
+
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     if (!sink.wanted) return {};
     const PoolProblem p = problem(batch_of(x_));

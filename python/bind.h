@@ -70,6 +70,7 @@ void bind_fast_slots(py::module_& m);  // after GPUTensor has all its operators
 void bind_gemm(py::module_& m);
 void bind_gemm_plan(py::module_& m);
 void bind_conv(py::module_& m);
+void bind_conv_pool(py::module_& m);
 void bind_conv_plan(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_pool(py::module_& m);

@@ -16,6 +16,7 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_gemm(m);
   nervanagpu::python::bind_gemm_plan(m);
   nervanagpu::python::bind_conv(m);
+  nervanagpu::python::bind_conv_pool(m);
   nervanagpu::python::bind_conv_plan(m);
   nervanagpu::python::bind_nn(m);
   nervanagpu::python::bind_pool(m);

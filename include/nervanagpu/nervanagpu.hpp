@@ -5,6 +5,7 @@
 #include "nervanagpu/complex.hpp"
 #include "nervanagpu/conv.hpp"
 #include "nervanagpu/conv_plan.hpp"
+#include "nervanagpu/conv_pool.hpp"
 #include "nervanagpu/device.hpp"
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/error.hpp"

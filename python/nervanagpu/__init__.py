@@ -80,6 +80,7 @@ from nervanagpu._core import (
     version,
 )
 from nervanagpu.compat.factory import NervanaGPU
+from nervanagpu.conv_pool import conv2d_max_pool2d, conv2d_max_pool2d_argmax, conv2d_max_pool2d_is_one_kernel
 from nervanagpu.convolution import (
     ConvPlan,
     conv1d,

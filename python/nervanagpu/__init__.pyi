@@ -438,6 +438,9 @@ from nervanagpu._core import release_captured_memory as release_captured_memory
 from nervanagpu._core import synchronize as synchronize
 from nervanagpu._core import version as version
 from nervanagpu.compat.factory import NervanaGPU as NervanaGPU
+from nervanagpu.conv_pool import conv2d_max_pool2d as conv2d_max_pool2d
+from nervanagpu.conv_pool import conv2d_max_pool2d_argmax as conv2d_max_pool2d_argmax
+from nervanagpu.conv_pool import conv2d_max_pool2d_is_one_kernel as conv2d_max_pool2d_is_one_kernel
 from nervanagpu.convolution import ConvPlan as ConvPlan
 from nervanagpu.convolution import conv1d as conv1d
 from nervanagpu.convolution import conv1d_bprop as conv1d_bprop

@@ -722,7 +722,37 @@ def nn_softmax_bprop(
 def nn_statistics(x: GPUTensor, stream: Stream | None, /) -> tuple[float, float]: ...
 
 _Geometry = tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
+_Windows = tuple[_Quad, _Quad, _Quad, bool]
 
+def conv_max_pool_fprop(
+    x: GPUTensor,
+    w: GPUTensor,
+    out: GPUTensor | None,
+    bias: GPUTensor | None,
+    relu: bool,
+    layout: str,
+    geometry: _Geometry,
+    groups: int,
+    axes: int,
+    windows: _Windows,
+    argmax: GPUTensor | None,
+    stream: Stream | None,
+    /,
+) -> GPUTensor: ...
+def conv_max_pool_is_one_kernel(
+    x: GPUTensor,
+    w: GPUTensor,
+    relu: bool,
+    layout: str,
+    geometry: _Geometry,
+    groups: int,
+    axes: int,
+    windows: _Windows,
+    /,
+) -> bool: ...
+def conv_max_pool_argmax_bytes(
+    x: GPUTensor, w: GPUTensor, layout: str, geometry: _Geometry, groups: int, axes: int, windows: _Windows, /
+) -> int: ...
 def conv_fprop(
     x: GPUTensor,
     w: GPUTensor,

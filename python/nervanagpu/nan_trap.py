@@ -23,7 +23,7 @@ _WRITES = {
     "plain_dot": None, "dot": 2, "batched_dot": 2, "matmul": None, "nn_convert": 1, "nn_add": 2, "nn_activation": 2,
     "nn_activation_bprop": 3, "nn_dropout": 1, "nn_bias_add": 3, "nn_bias_grad": 2, "nn_sgd_update": 0,
     "nn_softmax": 2, "nn_softmax_bprop": 2, "conv_fprop": 2, "conv_bprop": 2, "conv_update": 2,
-    "pool_fprop": 2, "pool_bprop": 3,
+    "pool_fprop": 2, "pool_bprop": 3, "conv_max_pool_fprop": 2,
 }  # fmt: skip
 
 

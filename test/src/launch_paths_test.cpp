@@ -192,6 +192,15 @@ void LaunchPaths::convolutions() {
   const Tensor x = Tensor::empty({32, 224, 224, 3}, Dtype::float16);
   Tensor w = Tensor::empty({64, 7, 7, 3}, Dtype::float16), y = Tensor::empty({32, 112, 112, 64}, Dtype::float16);
   follow("fprop of a first layer", [&] { conv_fprop(first, x, w, y); });
+  ConvProblem pooled = first;
+  pooled.filter = {1, 3, 3}, pooled.stride = {1, 1, 1}, pooled.pad = {0, 1, 1};
+  PoolProblem two;
+  two.window = two.stride = {1, 1, 2, 2};
+  ConvOptions with_relu;
+  with_relu.relu = true;
+  const Tensor three = Tensor::empty({64, 3, 3, 3}, Dtype::float16);
+  follow("fprop of a first layer and its pool",
+         [&] { conv_max_pool_fprop(pooled, two, x, three, y, nullptr, with_relu); });
   ConvOptions twice;
   twice.alpha = 2;
   follow("fprop of a first layer, times two", [&] { conv_fprop(first, x, w, y, twice); });

@@ -186,6 +186,8 @@ class Session {
                            op == "narrow" || op == "narrow_swapped" || op == "conv_bf16x6" || op == "conv_f16x3";
     CountingDevice::watch(convolves && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
+    const auto& variant = kernel.manifest().variant;
+    if (variant.contains("RESULT") && variant.at("RESULT") == "pool") return convolve_and_pool(random, kernel, limits);
     if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "halo_update" ||
         op == "resident" || op.starts_with("narrow") || op == "cells" || op == "cells_bf16x3" || op == "conv_split" ||
         op == "conv_bf16x6" || op == "conv_f16x3" || op == "conv_lost" || op == "conv_if" ||

@@ -18,6 +18,8 @@ struct Outcome {
 };
 
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
+// The variant of narrow_swapped.sass that pools.
+Outcome convolve_and_pool(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome channel_sums(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome strided(Random& random, const Kernel& kernel, const Limits& limits);  // pixels.sass, cell_filters.sass
 Outcome pool(Random& random, const Kernel& kernel, const Limits& limits);

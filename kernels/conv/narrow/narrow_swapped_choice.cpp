@@ -7,6 +7,7 @@
 #include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu::conv_detail::narrow_swapped {
 namespace {
@@ -27,8 +28,11 @@ struct Variant {
 constexpr std::array kVariants = {Variant{16, 64, 128, 14, 12288, 9728}, Variant{16, 128, 64, 10, 6144, 4608},
                                   Variant{32, 64, 64, 33, 13312, 9984}};
 
+std::string tile_of(const narrow::Choice& c) {
+  return std::to_string(c.tile.bm) + "x" + std::to_string(c.tile.bn);
+}
 std::string name_of(const narrow::Choice& c) {
-  return std::to_string(c.row) + "_" + std::to_string(c.tile.bm) + "x" + std::to_string(c.tile.bn);
+  return std::to_string(c.row) + "_" + tile_of(c);
 }
 
 }  // namespace
@@ -71,6 +75,11 @@ double microseconds(const ConvProblem& p, const narrow::Choice& c, const Costs& 
   return costs.start + h200::together(rounds * tile, bytes * 1e-6 / all.memory);
 }
 
+std::optional<narrow::Choice> choose_pooled(const ConvProblem& p) {
+  const std::optional<narrow::Choice> c = choose(p);
+  return c && c->pairs && p.out()[1] > 1 ? c : std::nullopt;
+}
+
 std::string launched(const narrow::Choice& c) {
   return std::string(kForced).substr(1) + name_of(c);
 }
@@ -80,9 +89,10 @@ bool stores(const GemmProblem& g) {
          g.activation == GemmActivation::none;
 }
 
-const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& c) {
+const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& c, bool pooled) {
   return registry.find("narrow_swapped_" + std::string(sgemm::word_of(operands)) + "_" +
-                       std::string(narrow::name_of(load)) + "_" + name_of(c));
+                       std::string(narrow::name_of(load)) + "_" + std::to_string(c.row) +
+                       (pooled ? "_pool_" : "_all_") + tile_of(c));
 }
 
 TensorMap results_map(const ConvProblem& p, const narrow::Choice& c, std::uint64_t y, std::int64_t pitch) {
@@ -95,14 +105,23 @@ TensorMap results_map(const ConvProblem& p, const narrow::Choice& c, std::uint64
   return m;
 }
 
-void put(Values& v, const GemmProblem& g, const ConvProblem& p, const narrow::Choice& c, std::uint64_t filters,
-         std::uint64_t x, narrow::Load load) {
+TensorMap pooled_map(const ConvProblem& p, const narrow::Choice& c, std::uint64_t y) {
+  const std::int64_t lines = p.out()[1] / 2;
+  const Shape shape = {p.n, lines, c.out_w, 1, p.k};
+  const Tensor rows = Tensor::wrap(y, shape, row_major_strides(shape), p.y_type);
+  TensorMap m = TensorMap::of(rows, {1, static_cast<std::uint32_t>(c.tile_lines / 2), kEight, 1, kRows});
+  m.swizzle = MapSwizzle::b128;
+  return m;
+}
+
+void put(Values& v, const ConvProblem& p, const narrow::Choice& c, const Operands& o, narrow::Load load) {
   constexpr std::uint32_t kRelu = 2, kBias = 4, kBiasOf16Bits = 8;
-  const bool wide = g.bias_type == Dtype::float32;
-  const std::uint32_t flags = (g.relu ? kRelu : 0) | (g.bias == 0 ? 0 : kBias | (wide ? 0 : kBiasOf16Bits));
-  v.u64(filters).u64(g.bias).u32(p.k).u32(c.tiles).u32(c.steps).divisor(c.groups);
+  const bool wide = o.bias_type == Dtype::float32;
+  const std::uint32_t flags = (o.relu ? kRelu : 0) | (o.bias == 0 ? 0 : kBias | (wide ? 0 : kBiasOf16Bits));
+  v.u64(o.filters).u64(o.bias).u32(p.k).u32(c.tiles).u32(c.steps).divisor(c.groups);
   v.u32(narrow::descriptor_of(p, c, load)).u32(static_cast<std::int64_t>(flags));
-  narrow::put_patches(v, p, c, x, load);
+  if (o.pooled) v.u64(o.codes).u32(c.out_w).u32(p.out()[1] / 2);
+  narrow::put_patches(v, p, c, o.x, load);
 }
 
 Grid grid(const narrow::Choice& c, int multiprocessors) {

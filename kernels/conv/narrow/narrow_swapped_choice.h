@@ -15,17 +15,29 @@ std::int64_t filter_bytes(const narrow::Choice& choice);
 // None: narrow_swapped.sass cannot compute it. A function of the problem alone. forced: as "_narrowswapped_16_64x128".
 std::optional<narrow::Choice> choose(const ConvProblem& p, const Forced& forced = {});
 double microseconds(const ConvProblem& p, const narrow::Choice& choice, const Costs& costs = kFitted);
+// The same of a layer whose result is a relu's, and pooled in windows of 2 x 2: what the variant for that computes.
+std::optional<narrow::Choice> choose_pooled(const ConvProblem& p);
 // As a model names it.
 std::string launched(const narrow::Choice& choice);
 // Results are only packed, but for a bias and a relu, and lie as copies of 16 bytes need it.
 bool stores(const GemmProblem& c);
 // Its variant for these operands; null: pixels that come so are narrow.sass's.
-const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& choice);
+const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& choice,
+                   bool pooled = false);
 // y: 64 channels of 8 neighbours of a tile's lines; of pairs, of either of each.
 TensorMap results_map(const ConvProblem& p, const narrow::Choice& choice, std::uint64_t y, std::int64_t pitch);
+// Of windows of 2 x 2 of these.
+TensorMap pooled_map(const ConvProblem& p, const narrow::Choice& choice, std::uint64_t y);
+
+// Where the operands lie, and what comes behind the sums. codes: where those of windows go; 0: nowhere.
+struct Operands {
+  std::uint64_t x = 0, filters = 0, bias = 0;
+  Dtype bias_type = Dtype::float32;
+  bool relu = false, pooled = false;
+  std::uint64_t codes = 0;
+};
 // The kernel's parameters behind its tensor maps.
-void put(Values& v, const GemmProblem& c, const ConvProblem& p, const narrow::Choice& choice, std::uint64_t filters,
-         std::uint64_t x, narrow::Load load);
+void put(Values& v, const ConvProblem& p, const narrow::Choice& choice, const Operands& operands, narrow::Load load);
 Grid grid(const narrow::Choice& choice, int multiprocessors);
 
 }  // namespace nervanagpu::conv_detail::narrow_swapped

@@ -33,7 +33,7 @@ void Pass::launch_narrow_swapped(const narrow::Choice& c, const GemmProblem& g, 
   Values v;
   v.map(device_->encode_tensor_map(narrow_swapped::results_map(p_, c, g.c, c.pairs ? g.ldc / 2 : g.ldc)));
   v.map(device_->encode_tensor_map(narrow::lines_map(p_, c, at_.in1)));
-  narrow_swapped::put(v, g, p_, c, filters, at_.in1, load);
+  narrow_swapped::put(v, p_, c, {at_.in1, filters, g.bias, g.bias_type, g.relu}, load);
   v.launch(*device_, kernel, narrow_swapped::grid(c, device_->info().multiprocessors), stream_.handle());
 }
 
