@@ -12,7 +12,8 @@
 // tile of hconv.sass is named: then there is one. A layer of 1x1 filters is also a plain product: "gemm", the library's choice, and
 // "gemm_64x32n", tiles of hgemm.sass, hgemm_cluster.sass and hgemm_resident.sass. A bprop of few channels without strides is also
 // computed by cells of pixels, "_bycells_4_4", copies among them; the tile "" never is. TILES: beside the library's choice only
-// tiles whose names begin so.
+// tiles whose names begin so. TILES "sums": instead a fprop or bprop by the library's choice with sums of the result's channels, "made"
+// by "nobody", by the "kernel" (not said where that cannot) or "behind" it, and then with those of squares.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
 #include <array>
@@ -31,6 +32,7 @@
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/strided/by_cells.h"
+#include "kernels/conv/sums/channel_sums.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/device/select_device.h"
 #include "src/numbers/half.h"
@@ -199,6 +201,33 @@ double measure_cells(const Layer& l, const std::vector<Operands>& sets, const co
       stream);
 }
 
+// With sums of the result's channels, which the kernel may leave `parts` of. parts < 0: without. 0: they are made behind.
+// None: the kernel was to leave parts, and did not.
+std::optional<double> measure_sums(const Layer& l, const std::vector<Operands>& sets, std::int64_t parts, bool squares,
+                                   const Stream& stream) {
+  namespace sums = conv_detail::channel_sums;
+  const std::size_t own = (conv_detail::tensor_cores::workspace(l.which, l.p) + 255) / 256 * 256;
+  const std::int64_t channels = l.which == ConvPass::fprop ? l.p.k : l.p.c;
+  const Tensor vectors = Tensor::empty({2, channels});
+  bool made = true;
+  const double us = measure(
+      l, sets, own + sums::workspace(l.which, l.p, std::max<std::int64_t>(parts, 0)),
+      [&](const Operands& o, std::uint64_t workspace) {
+        ConvPointers at;
+        at.in1 = o.in1.address(), at.in2 = o.in2.address(), at.out = o.out.address(), at.workspace = workspace;
+        conv_detail::Epilogue e;
+        if (parts >= 0) {
+          const std::uint64_t second = vectors.address() + static_cast<std::uint64_t>(channels) * sizeof(float);
+          e.sums = {vectors.address(), squares ? second : 0, workspace + own, parts};
+        }
+        const auto left = conv_detail::tensor_cores::queue(current_device(), l.which, l.p, at, e, stream);
+        made = made && left.parts > 0;
+        if (parts >= 0) sums::queue(current_device(), l.which, l.p, at.out, e, stream.handle(), left.parts);
+      },
+      stream);
+  return parts > 0 && !made ? std::nullopt : std::optional(us);
+}
+
 // A pass of 1x1 filters as a product.
 GemmProblem product_of(const Layer& l) {
   const std::int64_t positions = l.p.x_elements() / l.p.c;
@@ -291,6 +320,21 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
     if (early) more += R"(, "early": )" + std::to_string(static_cast<int>(*early));
     print(tile, splits, more, measure_pass(l, sets, forced, stream));
   };
+  if (only == "sums") {
+    if (l.which == ConvPass::update) return;
+    const std::string kernels = R"(, "launched": ")" + launched(l, {}) + "\"";
+    const auto with = [&](const char* by, std::int64_t left, bool squares) {
+      const std::string more = kernels + R"(, "made": ")" + by + R"(", "squares": )" + std::to_string(int{squares});
+      if (const auto us = measure_sums(l, sets, left, squares, stream)) print("", 0, more, *us);
+    };
+    with("nobody", -1, false);
+    for (const bool squares : {false, true}) {
+      if (const std::int64_t most = conv_detail::tensor_cores::most_parts(l.which, l.p); most > 0)
+        with("kernel", most, squares);
+      with("behind", 0, squares);
+    }
+    return;
+  }
   say("", 0);
   say("", 0, true);
   say("", 0, false);

@@ -206,8 +206,11 @@ Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& po
                           std::to_string(most) + ", or 0 for " + std::to_string(most));
   }
   channel_sums::check(pass, p, pointers);
-  e.sums = {pointers.channel_sum, pointers.channel_sum_squares};
-  if (e.sums.asked()) e.sums.parts = pointers.workspace + aligned(known(pass, p).workspace);
+  if ((pointers.channel_sum | pointers.channel_sum_squares) != 0) {
+    const Known what = known(pass, p);
+    e.sums = {pointers.channel_sum, pointers.channel_sum_squares, pointers.workspace + aligned(what.workspace),
+              what.sum_parts};
+  }
   if (pointers.mask != 0) {
     check_mask(pass, out_type, pointers, options);
     e.mask = pointers.mask;
@@ -224,7 +227,7 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
   if (pointers.mask != 0) mask = sgemm::mask_plan(device.registry(), masked_matrix(pass, p, pointers));
   const bool there = on_tensor_cores && tensor_cores::there(device.registry());
   const auto cells = what.by_cells ? by_cells::cells_of(pass, p) : std::nullopt;
-  bool masked = false;
+  tensor_cores::Made made = {false, 0};
   if (cells && by_cells::fits(*cells, p, pointers, e, there)) {
     const auto inner = [&](ConvPass of_pass, const ConvProblem& of_cells, const ConvPointers& at) {
       Epilogue own = e;
@@ -236,7 +239,7 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
   } else if (what.depthwise && depthwise::fits(pass, p, e)) {
     depthwise::queue(device, pass, p, pointers, e, stream.handle());
   } else if (there && what.on_tensor_cores && tensor_cores::fits(pass, p, pointers, e)) {
-    masked = tensor_cores::queue(device, pass, p, pointers, e, stream);
+    made = tensor_cores::queue(device, pass, p, pointers, e, stream);
   } else if (byte_results::asked(p)) {
     const auto inner = [&](const ConvProblem& sums, const ConvPointers& at) {
       queue_pass(device, pass, sums, at, {}, on_tensor_cores, stream);
@@ -247,8 +250,8 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
   } else {
     queue(device, pass, p, pointers, e, stream.handle());
   }
-  if (!masked && pointers.mask != 0) mask.values.launch(device, *mask.kernel, mask.grid, stream.handle());
-  if (e.sums.asked()) channel_sums::queue(device, pass, p, pointers.out, e, stream.handle());
+  if (!made.masked && pointers.mask != 0) mask.values.launch(device, *mask.kernel, mask.grid, stream.handle());
+  if (e.sums.asked()) channel_sums::queue(device, pass, p, pointers.out, e, stream.handle(), made.parts);
 }
 
 }  // namespace
@@ -271,9 +274,9 @@ std::size_t plain_workspace(ConvPass pass, const ConvProblem& p) {
 
 std::size_t conv_workspace(ConvPass pass, const ConvProblem& p, bool channel_sums) {
   using namespace conv_detail;
-  const std::size_t own = known(pass, p).workspace;
-  if (!channel_sums || pass == ConvPass::update) return own;
-  return aligned(own) + channel_sums::workspace(pass, p);
+  const Known what = known(pass, p);
+  if (!channel_sums || pass == ConvPass::update) return what.workspace;
+  return aligned(what.workspace) + channel_sums::workspace(pass, p, what.sum_parts);
 }
 
 void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
@@ -299,7 +302,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
         moved.in1 = at[kIn1], moved.in2 = at[kIn2], moved.out = at[kOut];
         moved.bias = at[kBias], moved.mask = own.mask = at[kMask], moved.scale = own.scale = at[kScale];
         moved.workspace = at[kWorkspace];
-        own.sums = {at[kSum], at[kSquares], at[kWorkspace] + (e.sums.parts - pointers.workspace)};
+        own.sums = {at[kSum], at[kSquares], at[kWorkspace] + (e.sums.parts - pointers.workspace), e.sums.most_parts};
         own.rounding.seed = at[kSeed], own.rounding.offset = at[kOffset];
         queue_pass(device, pass, p, moved, own, options.tensor_cores, {});
       });

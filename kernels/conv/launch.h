@@ -13,9 +13,11 @@
 
 namespace nervanagpu::conv_detail {
 
-// Where sums of the result's channels, and of their squares, go; 0: not asked for. parts: memory of channel_sums::workspace() bytes.
+// Where sums of the result's channels, and of their squares, go; 0: not asked for. parts: memory of channel_sums::workspace() bytes,
+// of which a kernel of the pass may have left most_parts parts.
 struct Sums {
   std::uint64_t sum = 0, squares = 0, parts = 0;
+  std::int64_t most_parts = 0;
   [[nodiscard]] bool asked() const { return (sum | squares) != 0; }
 };
 

@@ -87,6 +87,35 @@ void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const 
   if (pass_ == ConvPass::bprop) g.activation = GemmActivation::drelu;
 }
 
+// Before the kernel is chosen: rows of tiles are the result's, or places of frames.
+void Pass::expect_parts(const Launch& l) {
+  constexpr std::int64_t kRows = 256, kPart = 64;
+  if (!sums_ || device_ != nullptr || l.pass == 'u') return;
+  std::int64_t rows = l.gemm.m;
+  const bool few = l.gathered.channels != 0;
+  if (few || !sgemm::byte(l.gemm.a_type)) {
+    const auto frame = halo::frame_of(few ? resident_work(l) : halo_work(l));
+    if (frame) rows = std::max(rows, frame->places(few ? l.gathered.n : l.x.n));
+  }
+  most_parts_ = std::max(most_parts_, ceil_div(rows, kRows) * kRows / kPart);
+}
+
+// Behind put_tiles(): where the tiles' sums of columns go, in parts of 64 rows.
+void Pass::put_parts(Values& v, const GemmProblem& g, const hgemm::Tile& tile, std::int64_t first_column) {
+  constexpr std::int64_t kPart = 64;
+  const std::int64_t parts = ceil_div(g.m, tile.bm) * tile.bm / kPart;
+  sums_ = sums_ && hgemm::stores_plainly(g) && parts <= e_.sums.most_parts && (parts_ == 0 || parts_ == parts);
+  if (!sums_) {
+    v.u64(0).u32(0).u32(0);
+    return;
+  }
+  parts_ = parts;
+  const std::int64_t channels = shape(roles_of(pass_).out)[4];
+  const bool squares = e_.sums.squares != 0;
+  v.u64(e_.sums.parts + static_cast<std::uint64_t>(first_column) * sizeof(float));
+  v.u32(squares ? 2 * channels : channels).u32(squares ? channels : 0);
+}
+
 hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
   const Dtype type = operands(Role::x);
   return {l.pass, l.gemm, pairs(packs.c, type), pairs(packs.k, type), l.bytes, l.packs, l.channels != 0};
@@ -97,6 +126,7 @@ void Pass::launch(const Launch& l) {
     launch_pieces(l, packs_of(pass_, p_));
     return;
   }
+  expect_parts(l);
   if (const auto product = as_product(l)) {
     note([&] {
       return Modelled{"gemm", 1, [g = *product](const Costs& costs) { return product::microseconds(g, costs); }};
@@ -237,6 +267,11 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor, l.packs);
   const Gather& f = l.gather;
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
+  if (sgemm::half(result) && (l.pass == 'f' || l.pass == 'b')) {
+    put_parts(v, g, choice.tile, l.first_column);
+  } else {
+    sums_ = false;
+  }
   const Registry& registry = device_->registry();
   const Kernel* kernel = l.on_the_way ? pieces::find_split(registry, choice.tile)
                          : in_pieces()
@@ -309,6 +344,7 @@ Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const
   l.gemm.c_type = out.type;
   l.gemm.ldc = out.pitch;
   l.gemm.stride_c = columns;
+  l.first_column = first * columns;
   put_mask(l.gemm, 0, first);
   l.gemm.rounding.offset += static_cast<std::uint64_t>(first * columns) / 4;
   l.divisor = f.all_taps();
@@ -376,6 +412,7 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
   for (const Gather& g : all) reached += g.count();
   const std::int64_t columns = out.channels / packs.count;
   if (strided || reached < whole || (packs.count > 1 && columns % kMaskWord != 0)) masked_ = false;
+  if (strided || reached < whole || all.size() != 1) sums_ = false;
   if (device_ != nullptr && reached < whole && e_.beta == 0) {
     const float nothing = e_.alpha * 0.0F;  // minus zero, or NaN
     device_->fill(out.address, bits_of(nothing, out.type), static_cast<unsigned>(width),
@@ -511,6 +548,7 @@ void Pass::run(std::vector<Modelled>* models) {
   const bool through = p_.layout != Layout::channels_last || (strided && (rounding.stochastic || between)) ||
                        (between && rounding.stochastic);
   const Dtype type = out.type;
+  sums_ = e_.sums.asked() && !through && sgemm::half(type) && pass_ != ConvPass::update;
   if (through) {
     masked_ = false;
     if (pass_ != ConvPass::update) out.pitch = eights(out.channels);

@@ -75,6 +75,9 @@ class Pass {
   // models: what is launched, by the model.
   void run(std::vector<Modelled>* models = nullptr);
   [[nodiscard]] bool masked() const { return masked_; }
+  // Of sums of channels: what the kernels have left, and, without a device, what they may leave.
+  [[nodiscard]] std::int64_t parts() const { return sums_ && (masked_ || e_.mask == 0) ? parts_ : 0; }
+  [[nodiscard]] std::int64_t most_parts() const { return most_parts_; }
   [[nodiscard]] std::size_t workspace() const { return arena_.most(); }
 
  private:
@@ -89,9 +92,10 @@ class Pass {
     double bytes = 0;
     std::int64_t packs = 1;
     std::int64_t group_channels = 0, group_pictures = 0, group_filters = 0;  // hconv.sass's
-    std::int64_t block = 0;  // update: rows of the sums that are a group's
-    bool deep = false;       // maps of rank 5
-    Pixels gathered;         // by gconv.sass; of 0 channels: hconv.sass
+    std::int64_t block = 0;         // update: rows of the sums that are a group's
+    std::int64_t first_column = 0;  // of the result's channels
+    bool deep = false;              // maps of rank 5
+    Pixels gathered;                // by gconv.sass; of 0 channels: hconv.sass
     // c: rows of the result, and how many of them lie from a position to the next: along an axis, and from picture to picture.
     std::int64_t rows = 0, row_n = 0;
     Inner row_steps = {0, 0, 0};
@@ -130,6 +134,8 @@ class Pass {
   void narrow_gradient(const narrow_update::Choice& c, const Pixels& dy, const Pixels& out);
   [[nodiscard]] std::optional<cells::Cells> in_cells() const;
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
+  void expect_parts(const Launch& l);
+  void put_parts(Values& v, const GemmProblem& g, const hgemm::Tile& tile, std::int64_t first_column);
   void widen_bias();
   [[nodiscard]] bool in_pieces() const { return pieces::asked(p_); }
   // The type of an operand's elements in the product.
@@ -193,7 +199,9 @@ class Pass {
   Stream stream_;
   Forced forced_;
   Arena arena_;
-  bool masked_ = true;        // by the kernels' epilogues
+  bool masked_ = true;  // by the kernels' epilogues
+  bool sums_ = false;   // sums of channels are asked for, and may be those of the kernels' parts
+  std::int64_t parts_ = 0, most_parts_ = 0;
   std::uint64_t ranges_ = 0;  // of pieces.h
   std::int64_t most_exponents_ = 0;
   bf16x6::Unless unless_;               // of two_pieces.h

@@ -37,7 +37,10 @@ Known find_out(ConvPass pass, const ConvProblem& p) {
   out.depthwise = depthwise::takes(pass, p);
   out.on_tensor_cores = tensor_cores::takes(pass, p);
   out.workspace = plain_workspace(pass, p);
-  if (out.on_tensor_cores) out.workspace = std::max(out.workspace, tensor_cores::workspace(pass, p));
+  if (out.on_tensor_cores) {
+    out.workspace = std::max(out.workspace, tensor_cores::workspace(pass, p));
+    out.sum_parts = tensor_cores::most_parts(pass, p);
+  }
   if (out.depthwise) out.workspace = std::max(out.workspace, depthwise::workspace(pass, p));
   if (const auto cells = by_cells::cells_of(pass, p)) {
     out.by_cells = true;

@@ -12,6 +12,7 @@ struct Known {
   bool on_tensor_cores = false;  // where there are any: tensor_cores::takes()
   bool by_cells = false;         // by_cells::cells_of() has some
   std::size_t workspace = 0;     // bytes, whatever the device
+  std::int64_t sum_parts = 0;    // tensor_cores::most_parts(), or 0
 };
 
 // Throws as check() does.

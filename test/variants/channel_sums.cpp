@@ -63,11 +63,11 @@ Outcome channel_sums(Random& random, const Kernel& kernel, const Limits& /*limit
   const Buffer result(content, p.y_type);
   const std::size_t bytes = static_cast<std::size_t>(p.k) * sizeof(float);
   const Buffer to = Buffer::poisoned(bytes), to_squares = Buffer::poisoned(bytes);
-  const Buffer parts = Buffer::poisoned(conv_detail::channel_sums::workspace(ConvPass::fprop, p));
+  const Buffer parts = Buffer::poisoned(conv_detail::channel_sums::workspace(ConvPass::fprop, p, 0));
   const int which = static_cast<int>(pick(random, 1, 3));
   conv_detail::Epilogue e;
   e.sums = {(which & 1) != 0 ? to.address() : 0, (which & 2) != 0 ? to_squares.address() : 0, parts.address()};
-  conv_detail::channel_sums::queue(current_device(), ConvPass::fprop, p, result.address(), e, 0);
+  conv_detail::channel_sums::queue(current_device(), ConvPass::fprop, p, result.address(), e, 0, 0);
   Outcome out;
   out.elements = elements;
   out.problem = "sums of channels of y of " + gpu_test::text_of(p) + ", " + std::to_string(which);

@@ -31,17 +31,23 @@ std::size_t Convolution::workspace() const {
   return conv_detail::partial_bytes(pass, p, forced);
 }
 
-bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e) const {
+std::int64_t Convolution::most_parts() const {
+  return family == Family::tensor_cores ? conv_detail::tensor_cores::most_parts(pass, p, forced) : 0;
+}
+
+bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e, std::int64_t* parts) const {
+  conv_detail::tensor_cores::Made made;
   if (family == Family::depthwise) {
     conv_detail::depthwise::queue(current_device(), pass, p, at, e, 0, forced);
   } else if (family == Family::chains) {
     conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
   } else if (conv_detail::tensor_cores::fits(pass, p, anywhere ? ConvPointers{} : at, e, forced)) {
-    conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
+    made = conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
   } else {
     return false;
   }
-  if (e.sums.asked()) conv_detail::channel_sums::queue(current_device(), pass, p, at.out, e, 0);
+  if (e.sums.asked()) conv_detail::channel_sums::queue(current_device(), pass, p, at.out, e, 0, made.parts);
+  if (parts != nullptr) *parts = made.parts;
   return true;
 }
 

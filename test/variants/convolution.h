@@ -22,8 +22,9 @@ struct Convolution {
   double small = 1;                    // a factor of in1, whose inverse belongs to alpha
 
   [[nodiscard]] std::size_t workspace() const;
-  // False: the family does not take it.
-  [[nodiscard]] bool queue(const ConvPointers& at, const conv_detail::Epilogue& e) const;
+  [[nodiscard]] std::int64_t most_parts() const;  // of sums of channels
+  // False: the family does not take it. parts: that the kernel has left of sums of channels.
+  [[nodiscard]] bool queue(const ConvPointers& at, const conv_detail::Epilogue& e, std::int64_t* parts = nullptr) const;
 };
 
 // Random numbers through the kernel, beside float64: "" if each element is within the bound that the kernel's front matter

@@ -716,9 +716,9 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   }
   const std::size_t of_sums = sums ? sums->sum.size() * sizeof(float) : 0;
   const Buffer device_sum = Buffer::poisoned(of_sums), device_squares = Buffer::poisoned(of_sums);
-  const Buffer parts = Buffer::poisoned(sums ? conv_detail::channel_sums::workspace(pass, p) : 0);
+  const Buffer parts = Buffer::poisoned(sums ? conv_detail::channel_sums::workspace(pass, p, c.most_parts()) : 0);
   const bool of_squares = pick(random, 0, 1) == 1;
-  if (sums) e.sums = {device_sum.address(), of_squares ? device_squares.address() : 0, parts.address()};
+  if (sums) e.sums = {device_sum.address(), of_squares ? device_squares.address() : 0, parts.address(), c.most_parts()};
   const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(c.workspace(), 16));
   at.in1 = device_in1.address();
   at.in2 = device_in2.address();
@@ -741,7 +741,9 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
   if (sums) out.features.emplace_back("sums of channels");
-  if (!c.queue(at, e)) return convolve(random, kernel, limits);
+  std::int64_t left = 0;
+  if (!c.queue(at, e, &left)) return convolve(random, kernel, limits);
+  if (sums && left > 0) out.features.emplace_back("sums of channels in the kernel");
   out.wrong = gpu_test::difference(device_out, gpu_test::encode(want, types.out), types.out);
   static_cast<void>(workspace.get());
   if (out.wrong.empty() && !workspace.guards().empty()) out.wrong = "the workspace " + workspace.guards();

@@ -51,6 +51,7 @@ void Pass::few_positions(const Pixels& gathered, const Pixels& out) {
     l.gemm.rounding.offset += static_cast<std::uint64_t>(group * l.gemm.n) / 4;
     l.bytes = static_cast<double>(2 * l.gathered.n * f.pixels(l.gathered.size) * l.gathered.channels +
                                   2 * l.gemm.n * l.gemm.k + width * l.gemm.m * l.gemm.n);
+    l.first_column = group * l.gemm.n;
     put_mask(l.gemm, 0, group);
     l.b = rows_map(filters(group, l.gemm.n, l.gathered.channels));
     launch(l);
@@ -124,6 +125,7 @@ void Pass::gather(const Columns& c, std::uint64_t pictures, std::int64_t first, 
 }
 
 void Pass::multiply(GemmProblem g) {
+  sums_ = false;
   const std::size_t mark = arena_.mark();
   // Room for partial sums though gemm's choice of a kernel may need none: autotune() and other devices choose another.
   g.workspace = 1;  // as if there were one

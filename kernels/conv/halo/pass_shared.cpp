@@ -58,6 +58,7 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   v.map(device_->encode_tensor_map(halo::patch_map(l.x, l.gather, choice.frame, choice.rows())));
   v.map(device_->encode_tensor_map(halo::filters_map(l.pass, l.w)));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
+  if (sgemm::half(g.c_type)) put_parts(v, g, choice.tile, l.first_column);
   halo::put(v, l.pass, l.gather, choice, channels);
   const Kernel* kernel = halo::find(device_->registry(), l.pass, g.a_type, g.c_type, choice.tile);
   v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
@@ -114,6 +115,7 @@ void Pass::launch_swapped(const Launch& l, const swapped::Choice& choice) {
   v.map(device_->encode_tensor_map(swapped::patch_map(l.x, l.gather, choice)));
   v.map(device_->encode_tensor_map(swapped::filters_map(w, choice)));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
+  sums_ = false;
   swapped::put(v, l.gather, choice, l.x, w);
   const Kernel* kernel = swapped::find(device_->registry(), g.a_type, g.c_type, choice.tile);
   v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
@@ -171,6 +173,7 @@ void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
   v.map(device_->encode_tensor_map(resident::patch_map(l.gathered, l.gather, choice)));
   v.map(device_->encode_tensor_map(b));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
+  if (sgemm::half(g.c_type)) put_parts(v, g, choice.tile, l.first_column);
   resident::put(v, l.gather, choice, l.gemm.k / l.gather.all_taps());
   const Kernel* kernel = resident::find(device_->registry(), g.a_type, g.c_type, choice);
   v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
@@ -303,6 +306,7 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   l.gemm.c_type = out.type;
   l.gemm.ldc = out.pitch;
   put_mask(l.gemm, 0, 0);
+  expect_parts(l);
   l.bytes = static_cast<double>(c.pictures_bytes(p_.n)) + static_cast<double>(c.filters_bytes(p_.k)) +
             static_cast<double>(size_of(p_.y_type)) * static_cast<double>(p_.y_elements());
   arena_.release(mark);

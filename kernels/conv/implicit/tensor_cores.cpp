@@ -160,11 +160,20 @@ std::vector<Modelled> modelled(ConvPass pass, const ConvProblem& p, const Forced
   return out;
 }
 
-bool queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+std::int64_t most_parts(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  if (pass == ConvPass::update) return 0;
+  Epilogue e;
+  e.sums.sum = 1;  // as if there were one
+  Pass counted(nullptr, pass, p, {}, e, {}, forced);
+  counted.run();
+  return counted.most_parts();
+}
+
+Made queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            const Stream& stream, const Forced& forced) {
   Pass all(&device, pass, p, pointers, epilogue, stream, forced);
   all.run();
-  return all.masked();
+  return {all.masked(), all.parts()};
 }
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

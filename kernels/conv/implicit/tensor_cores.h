@@ -31,6 +31,9 @@ double microseconds(ConvPass pass, const ConvProblem& p);
 // Bytes of copies and partial sums.
 std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 
+// Parts of sums of channels that its kernels may leave, at most.
+std::int64_t most_parts(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
+
 // What a pass launches, in how many parts of its sums, and its microseconds by the model with any constants: benchmarks/conv_fit.cpp.
 struct Modelled {
   std::string kernel;  // but for types: "hconv_f_128x256x1"
@@ -39,8 +42,13 @@ struct Modelled {
 };
 std::vector<Modelled> modelled(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 
-// The whole pass, of any layout. The workspace is aligned to 16. False: the epilogue's mask is left to relu_mask.sass.
-bool queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+// What the kernels of a pass have done beside the result.
+struct Made {
+  bool masked = true;      // false: the epilogue's mask is left to relu_mask.sass
+  std::int64_t parts = 0;  // of the sums of channels; 0: those are left to channel_sums.sass
+};
+// The whole pass, of any layout. The workspace is aligned to 16.
+Made queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            const Stream& stream, const Forced& forced = {});
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

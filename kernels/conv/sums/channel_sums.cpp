@@ -120,14 +120,15 @@ void check(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
   }
 }
 
-std::size_t workspace(ConvPass pass, const ConvProblem& p) {
+std::size_t workspace(ConvPass pass, const ConvProblem& p, std::int64_t parts) {
   const View v = view_of(pass, p);
-  return bytes_of(v, ceil_div(v.places, chunk_of(v)));
+  return bytes_of(v, std::max(parts, ceil_div(v.places, chunk_of(v))));
 }
 
 void queue(Device& device, ConvPass pass, const ConvProblem& p, std::uint64_t result, const Epilogue& e,
-           StreamId stream) {
+           StreamId stream, std::int64_t parts) {
   const View v = view_of(pass, p);
+  if (parts != 0) return add_up(device, v, e.sums.parts, parts, e.sums, stream);
   const std::int64_t width = width_of(v, e.sums.squares != 0);
   const std::int64_t chunk = chunk_of(v);
   const std::int64_t count = ceil_div(v.places, chunk);

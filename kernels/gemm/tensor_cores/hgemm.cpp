@@ -223,6 +223,28 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
   return tiles_grid(p, t, splits, multiprocessors);
 }
 
+namespace {
+
+std::uint32_t tile_flags(const GemmProblem& p, bool partial) {
+  const int size = static_cast<int>(size_of(partial ? sums_of(p) : p.c_type));
+  std::uint32_t also = sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns | sgemm::kFunctions;
+  if (size != 1) also |= sgemm::kAddsC;
+  // The bits of a relu say what is stored: behind stochastic rounding, which the tile's bits do not wait for.
+  if (size == 2 && (sgemm::mask_flags(p) & sgemm::kWritesMask) == 0) also |= sgemm::kRounds;
+  std::uint32_t f =
+      sgemm::plain_flags(p, partial ? p.n : p.ldc, size, partial, {size == 1 ? 4 : 16 / size, also, true});
+  if (p.stride_a == 0) f |= kSameA;
+  if (p.stride_b == 0) f |= kSameB;
+  if (!partial) f |= sgemm::mask_flags(p);
+  return f;
+}
+
+}  // namespace
+
+bool stores_plainly(const GemmProblem& p) {
+  return (tile_flags(p, false) & (sgemm::kPlain | sgemm::kFunctions | sgemm::kRounds)) == sgemm::kPlain;
+}
+
 void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t splits, std::int64_t divisor,
                std::int64_t groups) {
   const bool partial = splits > 1;
@@ -242,16 +264,7 @@ void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t spli
   v.divisor(m * n).divisor(group * n).u32(log).divisor(rest == 0 ? group : rest);
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
-  const int size = static_cast<int>(size_of(type));
-  std::uint32_t also = sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns | sgemm::kFunctions;
-  if (size != 1) also |= sgemm::kAddsC;
-  // The bits of a relu say what is stored: behind stochastic rounding, which the tile's bits do not wait for.
-  if (size == 2 && (sgemm::mask_flags(p) & sgemm::kWritesMask) == 0) also |= sgemm::kRounds;
-  std::uint32_t f = sgemm::plain_flags(p, ldc, size, partial, {size == 1 ? 4 : 16 / size, also, true});
-  if (p.stride_a == 0) f |= kSameA;
-  if (p.stride_b == 0) f |= kSameB;
-  if (!partial) f |= sgemm::mask_flags(p);
-  v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);
+  v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(tile_flags(p, partial));
   v.rounding(p.rounding, p.c_type);
   v.u64(p.scale).f32(p.clip_low).f32(p.clip_high).u64(p.mask).u32(4 * p.ld_mask);
 }

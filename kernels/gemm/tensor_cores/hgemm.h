@@ -47,6 +47,8 @@ void put_cluster(Values& v, const GemmProblem& problem, std::int64_t blocks, std
 // groups: products of this shape in the launch of a kernel with GROUPED = 1, whose results lie stride_c apart.
 Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
                 std::int64_t groups = 1);
+// The tile's plain epilogue, of 16-bit results, stores all of it: alpha, beta, vectors, a relu and its bits, and nothing else.
+bool stores_plainly(const GemmProblem& problem);
 void put_tiles(Values& v, const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t divisor,
                std::int64_t groups = 1);
 

@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/halo/halo_choice.h"
+#include "kernels/conv/implicit/implicit_gemm.h"
+#include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/ceil_div.h"
@@ -66,7 +69,7 @@ class ChannelSumsTest : public test::OnEachDevice {
 NG_ON_EACH_DEVICE(ChannelSumsTest);
 
 TEST_P(ChannelSumsTest, RandomProblemsAreExact) {
-  for (int turn = 0; turn < (checked() ? 60 : 240); ++turn) {
+  for (int turn = 0; turn < (checked() ? 40 : 160); ++turn) {
     test::ConvCase c;
     c.pass = turn % 2 == 0 ? ConvPass::fprop : ConvPass::bprop;
     c.p = test::random_problem(random_, 1500);
@@ -86,8 +89,8 @@ TEST_P(ChannelSumsTest, RandomProblemsAreExact) {
 TEST_P(ChannelSumsTest, OddShapesAreExact) {
   for (const Layout layout : {Layout::channels_last, Layout::batch_last, Layout::channels_first}) {
     for (const Dtype type : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
-      for (const auto& [n, side, channels] : {std::array{1, 1, 1}, std::array{2, 13, 3}, std::array{1, 23, 67},
-                                              std::array{3, 31, 16}, std::array{5, 37, 64}}) {
+      for (const auto& [n, side, channels] :
+           {std::array{1, 1, 1}, std::array{2, 13, 3}, std::array{1, 11, 67}, std::array{3, 17, 16}}) {
         if (checked() && n * side > 50) continue;
         test::ConvCase c;
         c.p = identity(layout, n, side, side, channels, type);
@@ -97,6 +100,68 @@ TEST_P(ChannelSumsTest, OddShapesAreExact) {
           ASSERT_EQ(test::judge(device_, random_, c), "") << channels;
         }
       }
+    }
+  }
+}
+
+// The tiles' own kernels make them, of 16-bit results with channels last; no launch reads the result again.
+TEST_P(ChannelSumsTest, KernelsOfTilesMakeThem) {
+  if (GetParam().arch != sass::Arch::sm_90a) return;
+  struct Case {
+    const char* kernel;  // forced; "": what the model takes
+    std::int64_t n, side, c, k, taps, groups;
+    const char* family;
+  };
+  const Case cases[] = {
+      {"_128x64x1", 2, 11, 72, 40, 3, 1, "hconv_"},
+      {"_128x256x1", 3, 9, 64, 248, 3, 1, "hconv_"},
+      {"_128x192x1", 1, 13, 24, 184, 1, 1, "hconv_"},
+      {"_128x128x2", 5, 7, 64, 136, 3, 1, "hconv_"},
+      {"_64x192x2", 2, 13, 64, 200, 3, 1, "hconv_"},
+      {"_64x256x2", 1, 17, 64, 264, 3, 1, "hconv_"},
+      {"_128x128x1", 2, 12, 128, 96, 3, 2, "hconv_"},
+      {"_128x64x1", 3, 10, 80, 160, 3, 5, "hconv_"},
+      {"_halo_128x64", 3, 11, 64, 56, 3, 1, "halo_"},
+      {"_halo_256x64", 2, 13, 64, 64, 5, 1, "halo_"},
+      {"_halo_256x128", 4, 9, 64, 120, 3, 1, "halo_"},
+      {"_halo_128x96", 2, 9, 72, 88, 3, 1, "halo_"},
+      {"_halo_256x96", 5, 7, 64, 96, 3, 1, "halo_"},
+      {"_halo_128x160", 1, 23, 64, 312, 3, 1, "halo_"},
+      {"_halo_128x192", 2, 12, 64, 192, 3, 1, "halo_"},
+      {"_halo_128x128", 7, 6, 64, 128, 3, 1, "halo_"},
+      {"_halo_128x64", 2, 9, 128, 128, 3, 2, "halo_"},
+      {"_8_128x64", 2, 11, 32, 80, 3, 2, "gconv_"},
+      {"_8_128x64", 2, 11, 16, 40, 5, 1, "gconv_"},
+      {"_4_128x128", 2, 12, 12, 88, 3, 1, "gconv_"},
+      {"_1_128x192", 1, 15, 3, 168, 3, 1, "gconv_"},
+      {"_resident_32_128x64", 3, 12, 16, 56, 5, 1, "resident_"},
+      {"_resident_32_128x128", 2, 14, 16, 104, 3, 1, "resident_"},
+      {"_resident_128_128x64", 2, 11, 48, 64, 3, 1, "resident_"},
+      {"_resident_128_128x128", 4, 8, 48, 96, 3, 1, "resident_"},
+  };
+  int turn = 0;
+  for (const Case& one : cases) {
+    if (checked() && one.n * one.side * one.side > 300) continue;
+    for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop}) {
+      test::ConvCase c;
+      c.pass = pass;
+      c.p.n = one.n, c.p.groups = one.groups;
+      c.p.c = pass == ConvPass::fprop ? one.c : one.k, c.p.k = pass == ConvPass::fprop ? one.k : one.c;
+      c.p.in = {1, one.side, one.side + 2}, c.p.filter = {1, one.taps, one.taps};
+      c.p.pad = {0, one.taps / 2, one.taps / 2};
+      c.p.x_type = c.p.w_type = c.p.y_type = turn % 2 == 0 ? Dtype::float16 : Dtype::bfloat16;
+      c.forced.kernel = one.kernel;
+      c.forced.splits = one.family == std::string("hconv_") || one.family == std::string("gconv_") ? 1 : 0;
+      c.channel_sum = turn % 3 != 0, c.channel_sum_squares = turn % 3 != 1;
+      c.kernels_sums = true;
+      c.size = 2;
+      c.bias = pass == ConvPass::fprop,
+      c.bias_type = turn % 4 < 2 ? Dtype::float32 : c.p.y_type;  // also where C has no rows
+      c.options.relu = pass == ConvPass::fprop && turn % 5 == 0;
+      c.options.beta = turn % 7 == 0 ? 1.0F : 0.0F;
+      c.options.alpha = turn % 3 == 0 ? 2.0F : 1.0F;
+      ASSERT_EQ(test::judge(device_, random_, c), "") << one.kernel << (pass == ConvPass::fprop ? " f" : " b");
+      ++turn;
     }
   }
 }
@@ -111,11 +176,11 @@ TEST_P(ChannelSumsTest, LongPartsAreExact) {
     const ConvProblem p = identity(layout, 1, 1, kPlaces, kChannels, Dtype::bfloat16);
     const Tensor y = on_device(host, {kPlaces * kChannels}, Dtype::bfloat16);
     const Tensor sum = Tensor::empty({kChannels}), squares = Tensor::empty({kChannels});
-    const auto bytes = static_cast<std::int64_t>(conv_detail::channel_sums::workspace(ConvPass::fprop, p));
+    const auto bytes = static_cast<std::int64_t>(conv_detail::channel_sums::workspace(ConvPass::fprop, p, 0));
     const Tensor parts = Tensor::empty({bytes / 4});
     conv_detail::Epilogue e;
     e.sums = {sum.address(), squares.address(), parts.address()};
-    conv_detail::channel_sums::queue(device_, ConvPass::fprop, p, y.address(), e, 0);
+    conv_detail::channel_sums::queue(device_, ConvPass::fprop, p, y.address(), e, 0, 0);
     Floats want(kChannels), want_squares(kChannels);
     for (std::size_t i = 0; i < host.size(); ++i) {
       const std::size_t k = layout == Layout::channels_last ? i % kChannels : i / kPlaces;
@@ -128,7 +193,7 @@ TEST_P(ChannelSumsTest, LongPartsAreExact) {
 
 // docs/numerics.md: 32 chains a part, added in their order; parts, and parts of parts, in the same way.
 TEST_P(ChannelSumsTest, TheOrderIsTheDocumentedOne) {
-  const std::int64_t n = 2, h = checked() ? 9 : 61, w = 59;
+  const std::int64_t n = 2, h = checked() ? 5 : 31, w = 59;
   for (const Layout layout : {Layout::channels_last, Layout::batch_last, Layout::channels_first}) {
     for (const Dtype type : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
       for (const std::int64_t channels : {24, 37}) {
@@ -195,6 +260,96 @@ TEST_P(ChannelSumsTest, TheOrderIsTheDocumentedOne) {
   }
 }
 
+// docs/numerics.md: of 64 rows of a kernel's tiles, which of halo.sass are places of frames: 16 by one product of the tensor cores,
+// the four warps' in ascending order.
+TEST_P(ChannelSumsTest, TheKernelsOrderIsTheDocumentedOne) {
+  if (GetParam().arch != sass::Arch::sm_90a) return;
+  namespace cores = conv_detail::tensor_cores;
+  constexpr std::size_t kProduct = 16, kWarps = 4, kMostParts = 512;
+  const auto product = test::order_of("tensor step=16"), half = test::order_of("tensor step=8");
+  const auto* end = device_.registry().find("channel_sums_end");
+  ASSERT_TRUE(product && half && end != nullptr);
+  const auto ends = static_cast<std::size_t>(test::order_of(end->manifest().accum)->number("chains", 0));
+  for (const char* kernel : {"_128x64x1", "_128x128x2", "_halo_256x64", "_halo_128x128"}) {
+    for (const Dtype type : {Dtype::float16, Dtype::bfloat16}) {
+      ConvProblem p;
+      p.n = checked() ? 1 : 3, p.c = 64, p.k = 72, p.in = {1, 13, 11}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
+      p.x_type = p.w_type = p.y_type = type;
+      const Tensor x = normal({p.n, 13, 11, 64}, type), w = normal({72, 3, 3, 64}, type),
+                   bias = normal({72}, Dtype::float32);
+      const Tensor y = Tensor::empty({p.n, 13, 11, 72}, type), sum = Tensor::empty({72}), squares = Tensor::empty({72});
+      conv_detail::Forced forced;
+      forced.kernel = kernel, forced.splits = kernel[1] == 'h' ? 0 : 1;
+      const std::int64_t most = cores::most_parts(ConvPass::fprop, p, forced);
+      const auto room = [](std::size_t bytes) { return Tensor::empty({static_cast<std::int64_t>(bytes / 4) + 4}); };
+      const Tensor workspace = room(cores::workspace(ConvPass::fprop, p, forced));
+      const Tensor parts = room(conv_detail::channel_sums::workspace(ConvPass::fprop, p, most));
+      ConvPointers at;
+      at.in1 = x.address(), at.in2 = w.address(), at.out = y.address(), at.workspace = workspace.address();
+      at.bias = bias.address();
+      conv_detail::Epilogue e;
+      e.sums = {sum.address(), squares.address(), parts.address(), most};
+      std::vector<std::uint32_t> before;
+      for (int again = 0; again < 2; ++again) {
+        const cores::Made made = cores::queue(device_, ConvPass::fprop, p, at, e, {}, forced);
+        ASSERT_GT(made.parts, 0) << kernel;
+        conv_detail::channel_sums::queue(device_, ConvPass::fprop, p, at.out, e, 0, made.parts);
+        if (again == 0) before = bits(sum);
+      }
+      EXPECT_EQ(bits(sum), before);
+
+      // The result's rows in the order of the tiles'; none: 0.
+      std::vector<std::int64_t> rows;
+      if (forced.kernel[1] == 'h') {
+        const auto work =
+            conv_detail::halo::work_of(ConvPass::fprop, p, conv_detail::gathers(ConvPass::fprop, p)->front());
+        const auto frame = conv_detail::halo::frame_of(*work);
+        for (std::int64_t i = 0; i < frame->places(p.n); ++i) {
+          const std::int64_t column = i % frame->width, line = i / frame->width % frame->height;
+          rows.push_back(column < 11 && line < 13 ? (i / frame->width / frame->height * 13 + line) * 11 + column : -1);
+        }
+      } else {
+        for (std::int64_t i = 0; i < p.n * 13 * 11; ++i) rows.push_back(i);
+      }
+      rows.resize(static_cast<std::size_t>(ceil_div(static_cast<std::int64_t>(rows.size()), 64) * 64), -1);
+      const Floats stored = on_host(y), got = sum.to_host<float>(), got_squares = squares.to_host<float>();
+      const auto made_of = [&](std::size_t k, bool squared) {
+        test::Cut cut;
+        cut.part = kProduct;
+        cut.type = type == Dtype::float16 ? sass::emulate::tensor::Type::kF16 : sass::emulate::tensor::Type::kBf16;
+        Floats all;
+        for (std::size_t from = 0; from < rows.size(); from += kWarps * kProduct) {
+          Floats warps;
+          for (std::size_t warp = 0; warp < kWarps; ++warp) {
+            test::Terms terms;
+            for (std::size_t i = 0; i < kProduct; ++i) {
+              const std::int64_t row = rows[from + warp * kProduct + i];
+              const float v = row < 0 ? 0 : stored[static_cast<std::size_t>(row) * 72 + k];
+              terms.a.push_back(v), terms.b.push_back(squared ? v : 1.0F);
+            }
+            warps.push_back(std::bit_cast<float>(test::modelled(squared ? *half : *product, terms, cut)));
+          }
+          all.push_back(((warps[0] + warps[1]) + warps[2]) + warps[3]);
+        }
+        EXPECT_LE(all.size(), kMostParts);
+        return test::strided(all, ends);
+      };
+      constexpr double kUnit = 0x1p-24;
+      for (std::size_t k = 0; k < 72; ++k) {
+        EXPECT_EQ(got[k], made_of(k, false)) << kernel << " channel " << k;
+        EXPECT_EQ(got_squares[k], made_of(k, true)) << kernel << " channel " << k;
+        double exact = 0, size = 0, exact_squares = 0;
+        for (std::size_t i = k; i < stored.size(); i += 72) {
+          exact += stored[i], size += std::abs(stored[i]), exact_squares += double{stored[i]} * stored[i];
+        }
+        EXPECT_TRUE(std::abs(got[k] - exact) <= (14 + 48) * kUnit * size) << kernel;
+        EXPECT_TRUE(std::abs(got_squares[k] - exact_squares) <= (24 + 48) * kUnit * exact_squares) << kernel;
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
 // An infinity or a NaN spoils the sums of its channel alone.
 TEST_P(ChannelSumsTest, SpecialValuesStayInTheirChannels) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -224,6 +379,41 @@ TEST_P(ChannelSumsTest, SpecialValuesStayInTheirChannels) {
       } else {
         EXPECT_EQ(sums[k], float{kPlaces}) << k;
         EXPECT_EQ(of_squares[k], float{kPlaces}) << k;
+      }
+    }
+  }
+}
+
+// So they do in the kernels, where an infinite bias is also in the rows that are not the result's.
+TEST_P(ChannelSumsTest, SpecialValuesStayInTheirColumns) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const Dtype type : {Dtype::float16, Dtype::bfloat16}) {
+    for (const std::int64_t taps : {1, 3}) {
+      ConvProblem p;
+      p.n = 3, p.c = 72, p.k = 128, p.in = {1, 9, 7}, p.filter = {1, taps, taps}, p.pad = {0, taps / 2, taps / 2};
+      if (taps == 1) p.stride = {1, 2, 2};  // no product of matrices
+      p.x_type = p.w_type = p.y_type = type;
+      const auto [one, h, w] = p.out();
+      const Tensor x = on_device(Floats(3 * 9 * 7 * 72, 1.0F), {3, 9, 7, 72}, type);
+      Floats filters(static_cast<std::size_t>(128 * taps * taps * 72), 0.0F), biases(128, 2.0F);
+      filters[static_cast<std::size_t>(17 * taps * taps * 72 + 3)] = NAN;
+      biases[40] = kInfinity, biases[41] = -kInfinity;
+      const Tensor bias = on_device(biases, {128}, Dtype::float32);
+      Tensor y = Tensor::empty({3, h, w, 128}, type);
+      const Tensor sum = Tensor::empty({128}), squares = Tensor::empty({128});
+      ConvOptions options;
+      options.bias = &bias;
+      options.channel_sum = &sum, options.channel_sum_squares = &squares;
+      conv_fprop(p, x, on_device(filters, {128, taps, taps, 72}, type), y, options);
+      const Floats sums = sum.to_host<float>(), of_squares = squares.to_host<float>();
+      for (std::size_t k = 0; k < 128; ++k) {
+        const bool nan = k == 17;
+        EXPECT_EQ(std::isnan(sums[k]), nan) << k;
+        EXPECT_EQ(std::isnan(of_squares[k]), nan) << k;
+        if (nan) continue;
+        const float want = k == 40 ? kInfinity : k == 41 ? -kInfinity : static_cast<float>(3 * h * w * 2);
+        EXPECT_EQ(sums[k], want) << k;
+        EXPECT_EQ(of_squares[k], std::abs(2 * want)) << k;
       }
     }
   }

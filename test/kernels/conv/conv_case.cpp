@@ -219,7 +219,9 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
                             : hconv ? conv_detail::tensor_cores::workspace(c.pass, c.p, c.forced)
                                     : conv_detail::partial_bytes(c.pass, c.p, c.forced);
   Guarded workspace(bytes, 0);
-  Guarded parts(forced && sums ? conv_detail::channel_sums::workspace(c.pass, c.p) : 0, 0);
+  const std::int64_t most_parts =
+      forced && sums && hconv ? conv_detail::tensor_cores::most_parts(c.pass, c.p, c.forced) : 0;
+  Guarded parts(forced && sums ? conv_detail::channel_sums::workspace(c.pass, c.p, most_parts) : 0, 0);
   ConvPointers pointers;
   pointers.in1 = a.address();
   pointers.in2 = b.address();
@@ -241,18 +243,22 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
     e.scale = pointers.scale;
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
-    e.sums = {pointers.channel_sum, pointers.channel_sum_squares, parts.address()};
+    e.sums = {pointers.channel_sum, pointers.channel_sum_squares, parts.address(), most_parts};
+    conv_detail::tensor_cores::Made made;
     if (by_cells) {
       const auto inner = [&](ConvPass pass, const ConvProblem& p, const ConvPointers& at) {
-        conv_detail::tensor_cores::queue(device, pass, p, at, e, {});
+        conv_detail::Epilogue own = e;
+        own.sums = {};
+        conv_detail::tensor_cores::queue(device, pass, p, at, own, {});
       };
       conv_detail::by_cells::queue(device, cells.value(), c.p, pointers, e, inner, {});
     } else if (hconv) {
-      conv_detail::tensor_cores::queue(device, c.pass, c.p, pointers, e, {}, c.forced);
+      made = conv_detail::tensor_cores::queue(device, c.pass, c.p, pointers, e, {}, c.forced);
     } else {
       conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
     }
-    if (sums) conv_detail::channel_sums::queue(device, c.pass, c.p, pointers.out, e, 0);
+    if (c.kernels_sums && made.parts == 0) throw std::runtime_error("the kernel leaves no parts of sums");
+    if (sums) conv_detail::channel_sums::queue(device, c.pass, c.p, pointers.out, e, 0, made.parts);
   } else {
     conv(c.pass, c.p, pointers, c.options);
   }

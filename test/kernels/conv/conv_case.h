@@ -19,6 +19,7 @@ struct ConvCase {
   bool bias = false;
   bool scale = false;                                     // a factor for each filter
   bool channel_sum = false, channel_sum_squares = false;  // of what is stored, beside sums of these bits
+  bool kernels_sums = false;                              // forced: the kernel leaves their parts
   Dtype bias_type = Dtype::float32;
   std::int64_t shift = 0;      // elements by which every tensor is moved from an aligned place
   conv_detail::Forced forced;  // not for channels_first
