@@ -21,8 +21,8 @@ struct Geometry {
 // One pass as an operation of the program; its workspace lives as long as it runs.
 void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& in1, const Ref& in2, const Ref& out,
               Parameter* in2_weight, Parameter* out_gradient, const ConvOptions& options, const Parameter* bias,
-              const Ref& mask = {}) {
-  const std::size_t bytes = conv_workspace(pass, p);
+              const Ref& mask = {}, const Parameter* out_bias = nullptr) {
+  const std::size_t bytes = conv_workspace(pass, p, out_bias != nullptr);
   const Ref work = bytes > 0 ? program.make({static_cast<std::int64_t>(bytes)}, Dtype::uint8) : Ref{};
   program.add({in1, in2, out, work, mask}, [=](Run& run) {
     ConvPointers at;
@@ -32,6 +32,7 @@ void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& 
     at.bias = bias != nullptr ? bias->value.address() : 0;
     at.workspace = work.valid() ? run.address(work) : 0;
     at.mask = mask.valid() ? run.address(mask) : 0;
+    at.channel_sum = out_bias != nullptr ? out_bias->gradient.address() : 0;
     ConvOptions o = options;
     o.rounding = run.rounding(out_gradient != nullptr ? out_gradient->gradient.size() : out.size());
     o.stream = run.stream;
@@ -150,6 +151,7 @@ class Conv final : public ConvBase {
   [[nodiscard]] bool ends_in_relu() const override { return geometry.relu; }
   [[nodiscard]] bool takes_slices() const override { return channel_last(); }
   [[nodiscard]] Parameter* end_bias() override { return bias(); }
+  [[nodiscard]] bool sums_dx() const override { return true; }
   [[nodiscard]] TakesRelu takes_relu() const override { return makes_bits() ? TakesRelu::bits : TakesRelu::no; }
 
   Ref fprop(Program& program, const Ref& x, const Ref& into) override {
@@ -207,7 +209,7 @@ class Conv final : public ConvBase {
     Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
     ConvOptions o;
     o.beta = sink.add ? 1.0F : 0.0F;
-    add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits);
+    add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits, relus.x_bias);
     return dx;
   }
 };

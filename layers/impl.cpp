@@ -83,6 +83,7 @@ bool Layer::Impl::makes_bits() const {
 }
 
 void Layer::Impl::end_bprop(Program& program, bool relu, const Ref& y, const Ref& dy, Parameter* bias) const {
+  if (relus.bias_made) bias = nullptr;
   if (!relu || relus.passed) {
     if (bias != nullptr) bias_bprop(program, dy, *bias);
   } else if (bias == nullptr) {
@@ -142,17 +143,24 @@ Ref bits_of(Program& program, const Layer::Impl& layer, std::int64_t n) {
   return program.make(words.batch(n, Layout::channels_last), Dtype::uint32);
 }
 
+void decide_relu(Program& program, Layer::Impl& one, Layer::Impl& next, std::int64_t n) {
+  const TakesRelu how = one.ends_in_relu() ? next.takes_relu() : TakesRelu::no;
+  if (how == TakesRelu::no) return;
+  if (how == TakesRelu::bits) {
+    if (!one.leaves_bits() || (next.in.axes != next.out.axes && !bits_fit(one.out))) return;
+    one.relus.bits = next.relus.x_bits = bits_of(program, one, n);
+  }
+  one.relus.passed = next.relus.of_x = true;
+}
+
 void decide_relus(Program& program, const std::vector<LayerPtr>& chain, std::int64_t n) {
   for (const LayerPtr& layer : chain) layer->impl().relus = {};
   for (std::size_t i = 0; i + 1 < chain.size() && program.training(); ++i) {
     Layer::Impl &one = chain[i]->impl(), &next = chain[i + 1]->impl();
-    const TakesRelu how = one.ends_in_relu() ? next.takes_relu() : TakesRelu::no;
-    if (how == TakesRelu::no) continue;
-    if (how == TakesRelu::bits) {
-      if (!one.leaves_bits() || (next.in.axes != next.out.axes && !bits_fit(one.out))) continue;
-      one.relus.bits = next.relus.x_bits = bits_of(program, one, n);
-    }
-    one.relus.passed = next.relus.of_x = true;
+    decide_relu(program, one, next, n);
+    if (!next.sums_dx() || (one.ends_in_relu() && !one.relus.passed)) continue;
+    next.relus.x_bias = one.end_bias();
+    one.relus.bias_made = next.relus.x_bias != nullptr;
   }
 }
 

@@ -77,16 +77,20 @@ class Layer::Impl {
   // that has the whole has done what end_bprop() does: the ReLU's gradient and that of the bias, which may be null.
   [[nodiscard]] virtual bool takes_slices() const { return false; }
   [[nodiscard]] virtual Parameter* end_bias() { return nullptr; }
+  // Whether its bprop can make the sums of dx's channels.
+  [[nodiscard]] virtual bool sums_dx() const { return false; }
   bool closed = false;
   // Whether bprop observes its deltas, in front of its ReLU; else they are dy.
   [[nodiscard]] virtual bool shows_deltas() const { return false; }
 
-  // What chain_fprop() decides for a program: who takes the gradient of the ReLU between two layers.
+  // What chain_fprop() decides for a program: who takes the gradient of the ReLU between two layers, and that of the bias.
   struct Relus {
     bool passed = false;  // of its own ReLU: dy of bprop is the gradient in front of it
     Ref bits;             // of its own ReLU, to be written; invalid: nobody wants them
     bool of_x = false;    // of the ReLU that made x: dx of bprop is the gradient in front of it
     Ref x_bits;
+    bool bias_made = false;       // the gradient of its own bias, with dy
+    Parameter* x_bias = nullptr;  // of the layer that made x: its gradient is the sums of dx's channels
   };
 
   Sample in, out;
@@ -110,7 +114,7 @@ class Layer::Impl {
   // The data gradient of such a layer, which was computed in place as `dx`, delivered.
   static Ref deliver(Program& program, const Ref& dx, const Sink& sink);
   // Back through what follows a layer's sums, y = relu(sums + bias): dy *= relu'(y) if `relu` and nobody has done it, then the
-  // gradient of the bias from dy unless that is null; both in one pass. dy is then the layer's `deltas`.
+  // gradient of the bias from dy unless that is null or made; both in one pass. dy is then the layer's `deltas`.
   void end_bprop(Program& program, bool relu, const Ref& y, const Ref& dy, Parameter* bias) const;
   // Whether the tensor cores compute it, whose kernels make and apply the bits of a ReLU on their way.
   [[nodiscard]] bool makes_bits() const;

@@ -157,7 +157,8 @@ void Pass::launch(const Launch& l) {
     }
   }
   if (few && l.pass == 'f') {
-    const std::optional<resident::Choice> choice = keeps_filters(l, multiprocessors());
+    // Their sums of channels have other orders: one for all GPUs.
+    const std::optional<resident::Choice> choice = keeps_filters(l, sums_ ? hgemm::kProcessors : multiprocessors());
     if (choice) {
       launch_resident(l, *choice);
       return;

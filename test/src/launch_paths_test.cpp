@@ -2,6 +2,7 @@
 // product that came before is not asked for again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -337,6 +338,27 @@ TEST_F(LaunchPaths, AllAskAndEveryOperationIsAmongThem) {
     EXPECT_TRUE(operations_.contains(k.manifest().op)) << k.manifest().op;
     operations_.insert(k.manifest().op);
   }
+}
+
+// The data gradient of a convolution makes the gradient of the bias below; nobody else reads it.
+TEST_F(LaunchPaths, OfABiasBelowAConvolution) {
+  const layers::ConvSpec spec = {.padding = 1, .relu = true};
+  NetworkOptions options;
+  options.dtype = Dtype::float16;
+  Network net({layers::conv(72, 3, spec), layers::conv(72, 3, spec), layers::conv(64, 3, spec), layers::full(4),
+               layers::softmax()},
+              {8, 8, 64}, options);
+  const std::vector<float> x(std::size_t{2} * 8 * 8 * 64, 0.5F);
+  const std::vector<std::int32_t> y = {0, 2};
+  net.forward(x);
+  const std::size_t before = fake_.launches.size();
+  net.backward(y);
+  const auto launched = [&](const std::string& name) {
+    return std::count_if(fake_.launches.begin() + static_cast<std::ptrdiff_t>(before), fake_.launches.end(),
+                         [&](const auto& launch) { return launch.kernel.starts_with(name); });
+  };
+  EXPECT_EQ(launched("channel_sums_end"), 2);  // of the first and the second layer
+  EXPECT_EQ(launched("channel_sums_f16"), 0);  // the kernels have left parts
 }
 
 // A row that a CTA holds is one launch, a longer one a histogram and a pass for each byte of its keys.

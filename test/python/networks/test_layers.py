@@ -349,7 +349,10 @@ def test_finite_differences(rng, name, layout):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_relus_between_layers_do_not_show(rng, layout, dtype):
-    """The bits of layers with ReLUs of their own behind them, which take their gradients apart."""
+    """The bits of layers with ReLUs of their own behind them, which take their gradients apart.
+
+    Gradients of biases that a convolution above has summed are the same numbers' sums in another order.
+    """
 
     def chain(relu):
         def conv(channels, window, **options):
@@ -382,7 +385,10 @@ def test_relus_between_layers_do_not_show(rng, layout, dtype):
     assert np.array_equal(*dx)
     for one, other in zip(*(net.parameters for net in nets), strict=True):
         a, b = (ng.nn.convert(p.gradient, "float32").get() for p in (one, other))
-        assert np.array_equal(a, b), one.name
+        if one.name.endswith("bias"):
+            assert np.all(np.abs(a - b) <= 1e-5 * np.abs(a).max()), one.name
+        else:
+            assert np.array_equal(a, b), one.name
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
