@@ -430,6 +430,14 @@ def where(condition: Operand, a: Any = None, b: Any = None, out: GPUTensor | Non
     return _result(_apply("where", condition, a, b), out)
 
 
+def _differ(low: Any, high: Any) -> bool:
+    """Whether two bounds are of different kinds, and none a list."""
+    own = [hasattr(b, "dtype") for b in (low, high)]
+    return type(low) is not type(high) and all(
+        h or isinstance(b, int | float) for h, b in zip(own, (low, high), strict=True)
+    )
+
+
 def _clipped(x: Any, low: Any, high: Any) -> GPUTensor:
     dtype = getattr(x, "dtype", None)
     limits = np.iinfo(dtype) if getattr(dtype, "kind", "") in ("i", "u") else None
@@ -441,6 +449,8 @@ def _clipped(x: Any, low: Any, high: Any) -> GPUTensor:
         return _apply("where", True, x, x)
     if high is None:
         return _apply("maximum", x, low)
+    if dtype is not None and low is not None and _differ(low, high):
+        x = _core.as_dtype(x, dtypes.promoted_values(x, low, high))  # of one bound alone it may be another
     return _apply("minimum", x if low is None else _apply("maximum", x, low), high)
 
 

@@ -165,7 +165,8 @@ def squeeze(x: Operand, axis: Axes | None = None) -> GPUTensor:
     for a in gone:
         if x.shape[a] != 1:
             raise ValueError(f"squeeze: axis {a} has length {x.shape[a]}; needs 1")
-    return x[tuple(0 if a in gone else slice(None) for a in range(x.ndim))] if gone else x
+    # With the dots what is left is a view, also where it is one element.
+    return x[(*(0 if a in gone else slice(None) for a in range(x.ndim)), ...)] if gone else x
 
 
 @public()

@@ -89,10 +89,15 @@ def test_a_result_stays(name):
 def test_arrays_without_axes_are_no_numbers():
     for lib in (np, ng):
         arrays = lib.array(3.0), lib.array(lib.arange(3.0).sum()), lib.full((), 3.0), lib.array(3.0).copy()
-        for x in (*arrays, lib.arange(4.0)[3, ...], lib.array([3.0]).reshape(())):
+        views = lib.array([3.0]).reshape(()), lib.array([3.0]).squeeze(), lib.squeeze(lib.array([[3.0]]), (0, 1))
+        for x in (*arrays, lib.arange(4.0)[3, ...], *views):
             other = x
             x += 1
             assert float(other) == 4.0, lib
+        x = lib.array([[3.0]])
+        squeezed = lib.squeeze(x)
+        x *= 2
+        assert float(squeezed) == 6.0, lib
 
 
 def test_numpys_scalars(rng):

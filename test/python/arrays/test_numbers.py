@@ -215,3 +215,14 @@ def test_written_integers_that_do_not_fit(write: Callable[[Any, Any, Any], objec
     write(ng, x, 2**64 - 1)
     ng.put(x, [1, 2], [2**64 - 1, 1])
     assert int(x[1]) == 2**64 - 1
+
+
+BOUNDS = [0, 2, 1.5, float("inf"), True, np.uint64(9), np.int8(-3), np.float16(1), np.float32(1.5), np.arange(3)]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32"])
+def test_both_bounds_say_clips_dtype(dtype: str) -> None:
+    x = np.arange(3).astype(dtype)
+    for low, high in itertools.product(BOUNDS, BOUNDS):
+        got, want = ng.clip(ng.array(x), low, high).get(), np.clip(x, low, high)
+        assert got.dtype == want.dtype and np.array_equal(got, want), (low, high)
