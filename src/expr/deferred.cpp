@@ -25,8 +25,7 @@ bool here(const Write& one) {
 // Trees above this weight are computed at once: they would soon be cut into parts.
 constexpr std::uint32_t kMostWeight = 40;
 
-struct Waiting {
-  std::recursive_mutex mutex;
+struct Waiting {  // guarded by computing_mutex()
   std::vector<Write> writes;
   bool doing = false;
 };
@@ -48,7 +47,7 @@ void begin_products(const Node* except) {
 
 void do_writes() {
   Waiting& w = waiting();
-  const std::lock_guard lock(w.mutex);
+  const std::lock_guard lock(computing_mutex());
   if (w.doing) return;  // this is their own work
   w.doing = true;
   std::exception_ptr first;
@@ -79,6 +78,11 @@ void do_writes() {
 
 }  // namespace
 
+std::recursive_mutex& computing_mutex() {
+  static auto* m = new std::recursive_mutex;  // outlives every tensor
+  return *m;
+}
+
 void do_waiting(const Node* except) {
   if (open_products.load(std::memory_order_acquire) != 0 && !Computing::now()) begin_products(except);
   if (writes_wait.load(std::memory_order_acquire)) do_writes();
@@ -86,14 +90,14 @@ void do_waiting(const Node* except) {
 
 void drop_writes(const void* graph) {
   Waiting& w = waiting();
-  const std::lock_guard lock(w.mutex);
+  const std::lock_guard lock(computing_mutex());
   std::erase_if(w.writes, [&](const Write& one) { return one.graph == graph; });
   writes_wait.store(!w.writes.empty(), std::memory_order_release);
 }
 
 NodePtr value_of(const Tensor& tensor) {
   Waiting& w = waiting();
-  const std::lock_guard lock(w.mutex);
+  const std::lock_guard lock(computing_mutex());
   if (w.doing) return nullptr;
   for (const Write& one : w.writes) {
     if (!here(one)) continue;
@@ -123,7 +127,7 @@ void assign_later(const Tensor& out, const Expr& x) {
     return assign(out, x);
   }
   Waiting& w = waiting();
-  const std::lock_guard lock(w.mutex);
+  const std::lock_guard lock(computing_mutex());
   const auto same =
       std::ranges::find_if(w.writes, [&](const Write& one) { return here(one) && same_view(one.to, out); });
   if (same != w.writes.end()) {

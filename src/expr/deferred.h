@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 #include "src/expr/node.h"
 
@@ -23,10 +24,15 @@ inline void before_work(const Node* except = nullptr) {
 // Forgets the writes that were asked for while `graph` was recorded.
 void drop_writes(const void* graph);
 
+// Held while expressions are computed and writes are done, from the look at what waits on. Else two threads may compute one
+// node, or one thread's write comes between another's look and its launch, which then reads what was written later. Taken
+// before any other lock but the interpreter's.
+std::recursive_mutex& computing_mutex();
+
 // While one lives, this thread computes expressions: its work is not what products are begun before.
 class Computing {
  public:
-  Computing() noexcept { ++depth; }
+  Computing() : lock_(computing_mutex()) { ++depth; }
   ~Computing() { --depth; }
   Computing(const Computing&) = delete;
   Computing& operator=(const Computing&) = delete;
@@ -34,6 +40,7 @@ class Computing {
 
  private:
   static inline thread_local int depth = 0;
+  std::lock_guard<std::recursive_mutex> lock_;
 };
 
 // What `tensor` will hold when all writes are done, if one of exactly this view waits. Writes that only overlap with it

@@ -358,6 +358,7 @@ std::int64_t Expr::size() const noexcept {
 }
 bool Expr::evaluated() const noexcept {
   if (node_->made_as_product && node_->progress.load(std::memory_order_acquire) != Node::Progress::done) return false;
+  const std::lock_guard lock(expr::tree_mutex());  // another thread may be about to settle it
   return node_->op == ExprOp::tensor && !node_->borrowed;
 }
 
@@ -612,12 +613,14 @@ void before_write(const Tensor& tensor) {
   before_sharing(tensor);
 }
 void before_sharing(const Tensor& tensor) {
+  const std::lock_guard lock(expr::computing_mutex());
   expr::before_work();
   std::vector<Expr> all;
   for (NodePtr& n : expr::readers_of(tensor, nullptr)) all.emplace_back(std::move(n));
   evaluate(all);
 }
 void evaluate_pending() {
+  const std::lock_guard lock(expr::computing_mutex());
   expr::before_work();
   std::vector<Expr> all;
   for (NodePtr& n : expr::all_pending()) all.emplace_back(std::move(n));

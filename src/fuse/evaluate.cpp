@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <mutex>
 #include <optional>
 
 #include "nervanagpu/error.hpp"
@@ -410,6 +411,7 @@ void evaluate_here(std::span<const Expr> all) {
 }  // namespace
 
 void evaluate(std::span<const Expr> all) {
+  const std::lock_guard lock(expr::computing_mutex());
   expr::before_work(all.empty() ? nullptr : all[0].node().get());
   std::vector<Expr> left;  // of other devices than the first
   const int device = all.empty() ? -1 : all[0].device();
@@ -454,6 +456,7 @@ void expr::check_assignable(const Tensor& out, const Expr& x) {
 namespace {
 
 void assign_and(const Tensor& out, const Expr& x, bool last) {
+  const std::lock_guard lock(expr::computing_mutex());
   const NodePtr& node = x.node();
   expr::before_work(node.get());
   if (x.device() >= 0 && out.device() >= 0 && x.device() != out.device()) {  // moved: the statement says where to
@@ -515,6 +518,7 @@ void fuse::settle_for_elementwise(const NodePtr& node) {
 }
 
 void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
+  const std::lock_guard lock(expr::computing_mutex());
   expr::before_work();
   int device = stream.device();
   for (const Write& w : writes) {
@@ -566,6 +570,7 @@ void assign_last(const Tensor& out, const Expr& x) {
 
 std::string explain(const Expr& x) {
   if (x.evaluated()) return "evaluated: " + std::string(name_of(x.dtype())) + " " + text_of(x.shape()) + "\n";
+  const std::lock_guard lock(expr::computing_mutex());
   expr::before_work();  // what waits is not to be rehearsed
   const OnDevice there(x.device());
   const expr::Computing here;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <initializer_list>
+#include <mutex>
 #include <utility>
 
 #include "kernels/gemm/choose/alternatives.h"
@@ -10,6 +11,7 @@
 #include "kernels/gemm/epilogue/flags.h"
 #include "nervanagpu/autotune.hpp"
 #include "src/device/environment.h"
+#include "src/expr/deferred.h"
 #include "src/launch/launch_tape.h"
 
 namespace nervanagpu {
@@ -106,6 +108,7 @@ std::optional<Plan> Tuner::choose(Device& device, const GemmProblem& problem, bo
   const std::vector<Plan> all = alternatives(device.registry(), device.info().multiprocessors, p);
   if (all.size() == 1) return all.front();
   const std::string words = words_of(p);
+  const std::lock_guard first(expr::computing_mutex());  // what is measured may have to do waiting writes
   const std::lock_guard lock(mutex_);
   Book& book = book_of(device);
   if (const auto known = book.known.find(words); known != book.known.end()) {

@@ -1,4 +1,5 @@
 // gather and scatter: elementwise kernels over the offsets, which load or store at the places that these name.
+#include <mutex>
 #include <string>
 
 #include "nervanagpu/error.hpp"
@@ -45,6 +46,7 @@ NodePtr gather_of(const Tensor& from, const NodePtr& offset) {
 
 Tensor gather(const Tensor& from, const Expr& offset) {
   const Placed placed("gather", {{"x", from}, {"indices", offset.device()}});
+  const std::lock_guard lock(expr::computing_mutex());
   expr::before_work();
   const expr::Computing here;
   Tensor out = Tensor::empty(offset.shape(), from.dtype());
@@ -63,6 +65,7 @@ Tensor gather(const Tensor& from, const Expr& offset) {
 
 void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter how) {
   const Placed placed("scatter", {{"x", to}, {"indices", offset.device()}, {"value", value.device()}});
+  const std::lock_guard lock(expr::computing_mutex());
   expr::before_work();
   const expr::Computing here;
   const Dtype d = to.dtype();
