@@ -167,15 +167,15 @@ TensorMap filters_map(char pass, const Pixels& w, std::int64_t rows) {
   return m;
 }
 
-void put_frame(Values& v, const Gather& g, const Frame& f, std::int64_t patch_rows) {
+void put_frame(Values& v, const Gather& g, const Frame& f, std::int64_t patch_bytes) {
   v.divisor(f.width).divisor(f.height).u32(g.positions[0]).u32(g.positions[1]).s32(g.low[0]).s32(g.low[1]);
-  v.u32(kRowUnits * 16 * patch_rows);
+  v.u32(patch_bytes);
 }
 
 void put(Values& v, char pass, const Gather& g, const Choice& choice, std::int64_t channels) {
   const Frame& f = choice.frame;
   const std::int64_t shift = g.move[0] * kRowUnits;
-  put_frame(v, g, f, choice.rows());
+  put_frame(v, g, f, kRowBytes * choice.rows());
   v.u32(last_steps(channels)).u32(g.taps[0]).u32(g.taps[1]);
   v.u32(shift).s32(g.move[1] * f.width * kRowUnits - g.taps[0] * shift);
   v.s32(g.tap0).s32(g.tap_step[0]).s32(g.tap_step[1] - g.taps[0] * g.tap_step[0]);

@@ -16,6 +16,7 @@ namespace nervanagpu::conv_detail::halo {
 constexpr std::int64_t kBlock = 64;    // channels of a patch
 constexpr std::int64_t kStep = 16;     // of a product
 constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
+constexpr std::int64_t kRowBytes = 16 * kRowUnits;
 
 // What a launch has to do.
 struct Work {
@@ -62,8 +63,8 @@ TensorMap filters_map(char pass, const Pixels& w, std::int64_t rows = 32);
 bool flat(char pass, std::int64_t channels);
 // Sixteens of channels of the last patch.
 std::int64_t last_steps(std::int64_t channels);
-// Parameters of a frame, and of a patch.
-void put_frame(Values& v, const Gather& taps, const Frame& frame, std::int64_t patch_rows);
+// Parameters of a frame, and of a patch of so many bytes.
+void put_frame(Values& v, const Gather& taps, const Frame& frame, std::int64_t patch_bytes);
 // All behind those of tiles.sass. channels: of the group, gathered.
 void put(Values& v, char pass, const Gather& taps, const Choice& choice, std::int64_t channels);
 

@@ -141,7 +141,7 @@ std::optional<resident::Choice> Pass::keeps_filters(const Launch& l, int multipr
 // resident.sass's variant instead of halo.sass's, of a single block of channels: the sums are the same again.
 std::optional<resident::Choice> Pass::keeps_filters(Launch& l, const std::optional<halo::Choice>& streams,
                                                     int multiprocessors) const {
-  constexpr std::int64_t kStep = 16;  // channels of a product
+  using halo::kStep;
   const std::int64_t channels = l.w.channels;
   const bool forced = resident::is_forced(forced_) && sgemm::byte(l.gemm.a_type);  // else gathered
   if (!streams && !forced) return std::nullopt;

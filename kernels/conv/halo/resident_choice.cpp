@@ -11,10 +11,10 @@
 namespace nervanagpu::conv_detail::resident {
 namespace {
 
+using halo::kStep;
 using hgemm::Form;
 using hgemm::Tile;
 
-constexpr std::int64_t kStep = 16;  // channels of a product
 constexpr std::int64_t kSteps = 4;  // of a block
 constexpr std::string_view kForced = "_resident_";
 
@@ -85,9 +85,7 @@ const Kernel* find(const Registry& registry, Dtype operands, Dtype result, const
 }
 
 TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice) {
-  Gather g = taps;
-  g.positions = {choice.frame.width, choice.frame.height, 1};
-  TensorMap m = columns_map(x, g, false, static_cast<std::uint32_t>(choice.rows()));
+  TensorMap m = halo::patch_map(x, taps, choice.frame, choice.rows());
   if (choice.row == 32) {
     m.im2col->channels = kStep;
     m.swizzle = MapSwizzle::b32;
@@ -99,8 +97,8 @@ void put(Values& v, const Gather& g, const Choice& choice, std::int64_t channels
   const halo::Frame& f = choice.frame;
   const std::int64_t units = choice.row / 16;  // of a row
   const std::int64_t steps = steps_of(g, channels);
-  v.divisor(f.width).divisor(f.height).u32(g.positions[0]).u32(g.positions[1]).s32(g.low[0]).s32(g.low[1]);
-  v.u32(choice.row * choice.rows()).u32(steps / kSteps).u32(steps % kSteps);
+  halo::put_frame(v, g, f, choice.row * choice.rows());
+  v.u32(steps / kSteps).u32(steps % kSteps);
   v.divisor(channels).divisor(g.taps[0]).u32(g.taps[1]);
   v.u32(g.move[0] * units).u32(g.move[1] * f.width * units);
 }

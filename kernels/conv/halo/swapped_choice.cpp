@@ -152,7 +152,7 @@ void put(Values& v, const Gather& g, const Choice& choice, const Pixels& x, cons
   const std::int64_t products = products_of(g, choice.taps);
   const std::int64_t shift = choice.taps * g.move[0] * halo::kRowUnits;
   const bool flat = halo::flat('f', channels);
-  halo::put_frame(v, g, f, choice.patch_rows);
+  halo::put_frame(v, g, f, halo::kRowBytes * choice.patch_rows);
   v.u32(halo::last_steps(channels)).u32(products).u32(g.taps[1]);
   v.u32(shift).s32(g.move[1] * f.width * halo::kRowUnits - products * shift);
   v.u32(g.taps[0] - (products - 1) * choice.taps).u32(g.taps[0]);
