@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;
 // Coordinates of A are sums of three such numbers, and have to stay clear of the kernel's mark for "outside", 2^30.
 constexpr std::int64_t kMaxReach = std::int64_t{1} << 28;
+// What no GPU addresses. Plans that cut an operand up stay small.
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 48;
 constexpr std::array<const char*, 3> kAxis = {"depth", "height", "width"};
 
 [[noreturn]] void refuse(const std::string& name, std::int64_t got, const std::string& needs) {
@@ -120,7 +122,11 @@ void check(ConvPass pass, const ConvProblem& p) {
     Shape wide = shape_of(p, role);
     static_cast<void>(elements_of(p, role));
     wide.back() = pitch_of(p, role);
-    static_cast<void>(byte_count(wide, type_of(p, role)));
+    const auto bytes = static_cast<std::int64_t>(byte_count(wide, type_of(p, role)));
+    if (bytes >= kMaxBytes) {
+      throw InvalidArgument(std::string("conv: ") + name_of(pass, role) + " has " + std::to_string(bytes) +
+                            " bytes; needs less than 2^48");
+    }
   }
 }
 

@@ -163,6 +163,11 @@ TEST_F(ConvTensorsTest, RefusesProblems) {
   refused<InvalidArgument>(with([](ConvProblem& q) { q.filter[2] = 5; }),
                            "conv: the output is empty (width): input length 4 + 2 * pad 0 is less than the filter's "
                            "reach 5");
+  ConvProblem vast = p_;
+  vast.n = vast.in[1] = std::int64_t{1} << 22;
+  vast.in[0] = vast.in[2] = 4;
+  refused<InvalidArgument>([&] { static_cast<void>(conv_workspace(ConvPass::fprop, vast)); },
+                           "conv: x has 4503599627370496 bytes; needs less than 2^48");
   refused<InvalidArgument>([&] { static_cast<void>(layout_from_name("NHCW")); },
                            "layout is \"NHCW\"; needs NWC, NHWC, NDHWC, CWN, CHWN, CDHWN, NCW, NCHW or NCDHW");
   ConvProblem bytes = p_;
