@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, integer, no_bool, tensor, tensors
+from nervanagpu.arguments import AxisError, choice, integer, no_bool, number, tensor, tensors
 from nervanagpu.elementwise import Operand
 from nervanagpu.exceptions import ComplexWarning
 from nervanagpu.function_table import public
@@ -53,7 +53,8 @@ def layer_norm(
 
     `weight` and `bias` broadcast against x.
     """
-    inverse = elementwise.reciprocal(elementwise.sqrt(reductions.var(x, axis, keepdims=True) + eps))
+    least = number("layer_norm", "eps", eps)
+    inverse = elementwise.reciprocal(elementwise.sqrt(reductions.var(x, axis, keepdims=True) + least))
     result = (x - reductions.mean(x, axis, keepdims=True)) * inverse
     if weight is not None:
         result = result * weight

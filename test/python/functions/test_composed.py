@@ -26,6 +26,8 @@ def test_rows(shape: tuple[int, ...], rng: np.random.Generator) -> None:
     centred = e - e.mean(-1, keepdims=True)
     want = centred / np.sqrt(e.var(-1, keepdims=True) + 1e-5)
     np.testing.assert_allclose(ng.layer_norm(x).get(), want, rtol=1e-4, atol=1e-5)
+    with pytest.raises(TypeError, match="layer_norm: eps is 'a'; needs a number"):
+        ng.layer_norm(x, eps="a")
     y = ng.layer_norm(x, ng.array(w), ng.array(b))
     assert kernels(y) == 1
     np.testing.assert_allclose(y.get(), want * w + b, rtol=1e-4, atol=1e-5)
