@@ -1,6 +1,7 @@
 // The variant of narrow_swapped.sass that pools: random first layers of small integers, many of whose sums are alike.
 #include <algorithm>
 
+#include "kernels/conv/narrow/narrow_swapped_choice.h"
 #include "nervanagpu/conv_pool.hpp"
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"
@@ -15,7 +16,7 @@ using gpu_test::Bytes;
 using gpu_test::pick;
 using gpu_test::Values;
 
-ConvProblem draw(Random& random, Dtype type) {
+ConvProblem draw(Random& random, Dtype type, std::int64_t tiles) {
   constexpr std::int64_t kEight = 8;
   ConvProblem p;
   p.x_type = p.w_type = p.y_type = type;
@@ -30,15 +31,16 @@ ConvProblem draw(Random& random, Dtype type) {
     two.window = two.stride = {1, 1, 2, 2};
     ConvOptions options;
     options.relu = true;
-    if (out[1] > 1 && out[2] > 1 && conv_max_pool_is_one_kernel(p, two, options)) return p;
+    if (out[1] < 2 || out[2] < 2 || !conv_max_pool_is_one_kernel(p, two, options)) continue;
+    if (conv_detail::narrow_swapped::choose_pooled(p)->tiles >= tiles) return p;
   }
 }
 
 }  // namespace
 
-Outcome convolve_and_pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
+Outcome convolve_and_pool(Random& random, const Kernel& kernel, const Limits& limits) {
   const Dtype type = kernel.manifest().variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
-  const ConvProblem p = draw(random, type);
+  const ConvProblem p = draw(random, type, limits.in_turn ? 3 : 1);
   const Values x = gpu_test::integers(random, p.x_elements(), 3, type);
   const Values w = gpu_test::integers(random, p.w_elements(), 3, type);
   const bool has_bias = pick(random, 0, 1) == 1, has_codes = pick(random, 0, 3) > 0;

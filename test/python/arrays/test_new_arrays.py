@@ -160,7 +160,7 @@ OTHERS = """
     evaluate explain full image launch_count layers load memory_report memory_stats ones pinned rand randint randn
     set_kernel_cache release_cached_memory release_captured_memory seed surface synchronize tensor_map texture
     track_memory version
-    wrap zeros nn max_pool_argmax
+    wrap zeros nn max_pool_argmax conv2d_max_pool2d conv2d_max_pool2d_argmax conv2d_max_pool2d_is_one_kernel
     avg_pool1d avg_pool1d_bprop avg_pool2d avg_pool2d_bprop avg_pool3d avg_pool3d_bprop l2_pool1d
     l2_pool1d_bprop l2_pool2d l2_pool2d_bprop l2_pool3d l2_pool3d_bprop max_pool1d max_pool1d_bprop max_pool2d
     max_pool2d_bprop max_pool3d max_pool3d_bprop pool_bprop
