@@ -62,7 +62,6 @@ constexpr std::array kSharedTiles = {"_halo_128x64",
                                      "_narrow_32_64",
                                      "_narrow_32_96",
                                      "_narrowswapped_16_64x128",
-
                                      "_narrowswapped_16_128x64",
                                      "_narrowswapped_32_64x64",
                                      "_narrowupdate_16_3",

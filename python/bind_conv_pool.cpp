@@ -22,20 +22,6 @@ Problems problems(const Tensor& x, const Tensor& w, const std::string& layout, c
   return out;
 }
 
-// y's, in the order of the layout's letters.
-Shape shape_of(const PoolProblem& q, const std::string& layout) {
-  const auto space = q.out();
-  Shape out;
-  for (const char letter : layout) {
-    out.push_back(letter == 'N'   ? q.n
-                  : letter == 'C' ? space[0]
-                  : letter == 'D' ? space[1]
-                  : letter == 'H' ? space[2]
-                                  : space[3]);
-  }
-  return out;
-}
-
 }  // namespace
 
 void bind_conv_pool(py::module_& m) {
@@ -51,7 +37,7 @@ void bind_conv_pool(py::module_& m) {
           const GilRelease release;
           if (out) before_write(*out);
           if (argmax) before_write(*argmax);
-          Tensor y = out ? *out : Tensor::empty(shape_of(p.pool, layout), p.pool.dtype);
+          Tensor y = out ? *out : Tensor::empty(pool_shape(p.pool, layout, p.pool.out()), p.pool.dtype);
           std::optional<Tensor> codes = argmax;
           conv_max_pool_fprop(p.conv, p.pool, x, w, y, codes ? &*codes : nullptr, options);
           return y;

@@ -45,6 +45,15 @@ PoolProblem pool_problem(const std::string& op, const Tensor& x, const std::stri
   return p;
 }
 
+Shape pool_shape(const PoolProblem& p, const std::string& layout, const Quad& lengths) {
+  Shape out;
+  for (const char letter : layout) {
+    const std::size_t at = letter == 'C' ? 0 : letter == 'D' ? 1 : letter == 'H' ? 2 : 3;
+    out.push_back(letter == 'N' ? p.n : lengths[at]);
+  }
+  return out;
+}
+
 PoolOptions pool_options(const Epilogue& epilogue, const py::object& stream) {
   PoolOptions o;
   o.alpha = epilogue.alpha;
@@ -60,15 +69,6 @@ namespace {
 const Tensor& shaped_as(const std::optional<Tensor>& x, const std::optional<Tensor>& out) {
   if (!x && !out) throw InvalidArgument("pool: neither x nor out is given; needs one that has the gradient's shape");
   return x ? *x : *out;
-}
-
-Shape shape_of(const PoolProblem& p, const std::string& layout, const Quad& lengths) {
-  Shape out;
-  for (const char letter : layout) {
-    const std::size_t at = letter == 'C' ? 0 : letter == 'D' ? 1 : letter == 'H' ? 2 : 3;
-    out.push_back(letter == 'N' ? p.n : lengths[at]);
-  }
-  return out;
 }
 
 Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
@@ -90,7 +90,7 @@ void bind_pool(py::module_& m) {
     PoolOptions options = pool_options(epilogue, stream);
     options.relu = relu;
     const GilRelease release;
-    Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
+    Tensor y = target(out, pool_shape(p, layout, p.out()), p.dtype, options.beta);
     if (argmax) {
       before_write(*argmax);
       Tensor codes = *argmax;

@@ -18,6 +18,8 @@ using PoolGeometry =
 
 PoolProblem pool_problem(const std::string& op, const Tensor& x, const std::string& layout,
                          const PoolGeometry& geometry);
+// In the order of the layout's letters; lengths: of feature maps, depth, height and width.
+Shape pool_shape(const PoolProblem& p, const std::string& layout, const std::array<std::int64_t, 4>& lengths);
 PoolOptions pool_options(const Epilogue& epilogue, const py::object& stream);
 
 }  // namespace nervanagpu::python

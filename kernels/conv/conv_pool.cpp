@@ -41,31 +41,23 @@ void check_options(const ConvOptions& o) {
   if (o.beta != 0) refuse("beta");
 }
 
-// What computes it, of x and w that begin at such addresses; none: two kernels.
-std::optional<narrow::Choice> in_one(const ConvProblem& p, const PoolProblem& q, const ConvOptions& o, std::uint64_t x,
-                                     std::uint64_t y, std::uint64_t argmax) {
+struct OneKernel {
+  narrow::Choice choice;
+  narrow::Load load;
+  const Kernel* kernel;
+};
+
+// Of operands that begin at such addresses; none: two kernels.
+std::optional<OneKernel> in_one(const ConvProblem& p, const PoolProblem& q, const ConvOptions& o, std::uint64_t x,
+                                std::uint64_t y, std::uint64_t argmax) {
   const bool plain =
       o.relu && o.alpha == 1 && o.activation == GemmActivation::none && o.scale == nullptr && o.tensor_cores;
   if (!plain || !is_two_by_two(q) || p.layout != Layout::channels_last || apart(p, Role::y)) return std::nullopt;
   const std::optional<narrow::Choice> c = narrow_swapped::choose_pooled(p);
   if (!c || y % 16 != 0 || argmax % 4 != 0) return std::nullopt;
   const narrow::Load load = narrow::load_of(p, *c, x);
-  return narrow_swapped::find(current_device().registry(), p.x_type, load, *c, true) != nullptr ? c : std::nullopt;
-}
-
-void launch(const narrow::Choice& c, const ConvProblem& p, const ConvPointers& at, std::uint64_t argmax,
-            const Stream& stream) {
-  Device& device = current_device();
-  const Workspace filters(static_cast<std::size_t>(narrow_swapped::filter_bytes(c)), stream);
-  narrow::copy_filters(device, p, c, at.in2, filters.address(), true, stream);
-  const narrow::Load load = narrow::load_of(p, c, at.in1);
-  Values v;
-  v.map(device.encode_tensor_map(narrow_swapped::pooled_map(p, c, at.out)));
-  v.map(device.encode_tensor_map(narrow::lines_map(p, c, at.in1)));
-  const Dtype bias_type = at.bias_type;
-  narrow_swapped::put(v, p, c, {at.in1, filters.address(), at.bias, bias_type, true, true, argmax}, load);
-  const Kernel& kernel = *narrow_swapped::find(device.registry(), p.x_type, load, c, true);
-  v.launch(device, kernel, narrow_swapped::grid(c, device.info().multiprocessors), stream.handle());
+  const Kernel* kernel = narrow_swapped::find(current_device().registry(), p.x_type, load, *c, true);
+  return kernel == nullptr ? std::nullopt : std::optional<OneKernel>({*c, load, kernel});
 }
 
 PoolOptions of_pool(const ConvOptions& o) {
@@ -100,8 +92,20 @@ void conv_max_pool_fprop(const ConvProblem& p, const PoolProblem& q, const ConvP
                          const ConvOptions& options) {
   const PoolProblem behind = pool_behind(p, q);
   check_options(options);
-  if (const auto c = in_one(p, behind, options, pointers.in1, pointers.out, argmax)) {
-    return launch(*c, p, pointers, argmax, options.stream);
+  if (const auto one = in_one(p, behind, options, pointers.in1, pointers.out, argmax)) {
+    const Workspace filters(static_cast<std::size_t>(narrow_swapped::filter_bytes(one->choice)), options.stream);
+    const narrow_swapped::Operands operands = {.x = pointers.in1,
+                                               .w = pointers.in2,
+                                               .y = pointers.out,
+                                               .bias = pointers.bias,
+                                               .bias_type = pointers.bias_type,
+                                               .relu = true,
+                                               .pitch = p.k,
+                                               .pooled = true,
+                                               .codes = argmax,
+                                               .filters = filters.address()};
+    narrow_swapped::launch(current_device(), *one->kernel, p, one->choice, operands, one->load, options.stream);
+    return;
   }
   const std::size_t bytes = static_cast<std::size_t>(p.y_elements()) * size_of(p.y_type);
   const std::size_t between = (bytes + kAligned - 1) / kAligned * kAligned;

@@ -127,9 +127,7 @@ class Pass {
   }
   [[nodiscard]] std::optional<narrow::Choice> is_narrow() const;
   void narrow_fprop(const narrow::Choice& c, const Pixels& out);
-  [[nodiscard]] std::optional<narrow::Choice> is_narrow_swapped(const GemmProblem& g) const;
-  void launch_narrow_swapped(const narrow::Choice& c, const GemmProblem& g, std::uint64_t filters, const Kernel& kernel,
-                             narrow::Load load);
+  [[nodiscard]] std::optional<narrow::Choice> is_narrow_swapped(const narrow::Choice& c, const GemmProblem& g) const;
   [[nodiscard]] std::optional<narrow_update::Choice> is_narrow_update() const;
   void narrow_gradient(const narrow_update::Choice& c, const Pixels& dy, const Pixels& out);
   [[nodiscard]] std::optional<cells::Cells> in_cells() const;

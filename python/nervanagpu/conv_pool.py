@@ -10,10 +10,20 @@ from __future__ import annotations
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import flag
-from nervanagpu.convolution import Ints, _check, _geometry
+from nervanagpu.convolution import Ints, Triple, _check, _geometry
+from nervanagpu.pooling import Quad
 from nervanagpu.pooling import _geometry as _windows
 
-_OP = "conv2d_max_pool2d"
+Problem = tuple[tuple[Triple, Triple, Triple], int, int, tuple[Quad, Quad, Quad, bool]]
+
+
+def _problem(
+    op: str, window: Ints, pool_stride: Ints | None, pool_padding: Ints, stride: Ints, padding: Ints, dilation: Ints,
+    groups: int, layout: str,
+) -> Problem:  # fmt: skip
+    """Of the convolution and of the pool, as the compiled module takes them."""
+    geometry = _geometry(op, stride, padding, dilation, 2)
+    return geometry, groups, 2, _windows(op, 2, window, pool_stride, pool_padding, layout, False)
 
 
 def conv2d_max_pool2d(
@@ -39,11 +49,10 @@ def conv2d_max_pool2d(
     pool_stride, pool_padding: the pool's stride (default: its window) and padding. argmax: uint8, of the length that
     conv2d_max_pool2d_argmax gives: the codes that max_pool2d_bprop reads, the relu's gradient among them.
     """
-    _check(_OP, x=x, w=w, bias=bias, out=out, argmax=argmax)
-    geometry = _geometry(_OP, stride, padding, dilation, 2)
-    windows = _windows(_OP, 2, window, pool_stride, pool_padding, layout, False)
-    last = (geometry, groups, 2, windows, argmax, stream)
-    y = _core.conv_max_pool_fprop(x, w, out, bias, flag(_OP, "relu", relu), layout, *last)
+    op = "conv2d_max_pool2d"
+    _check(op, x=x, w=w, bias=bias, out=out, argmax=argmax)
+    problem = _problem(op, window, pool_stride, pool_padding, stride, padding, dilation, groups, layout)
+    y = _core.conv_max_pool_fprop(x, w, out, bias, flag(op, "relu", relu), layout, *problem, argmax, stream)
     return y if out is None else out
 
 
@@ -54,9 +63,8 @@ def conv2d_max_pool2d_argmax(
     """An empty tensor for the codes of conv2d_max_pool2d with these arguments. Errors as there."""
     op = "conv2d_max_pool2d_argmax"
     _check(op, x=x, w=w)
-    geometry = _geometry(op, stride, padding, dilation, 2)
-    windows = _windows(op, 2, window, pool_stride, pool_padding, layout, False)
-    return _core.empty((_core.conv_max_pool_argmax_bytes(x, w, layout, geometry, groups, 2, windows),), "uint8")
+    problem = _problem(op, window, pool_stride, pool_padding, stride, padding, dilation, groups, layout)
+    return _core.empty((_core.conv_max_pool_argmax_bytes(x, w, layout, *problem),), "uint8")
 
 
 def conv2d_max_pool2d_is_one_kernel(
@@ -66,6 +74,5 @@ def conv2d_max_pool2d_is_one_kernel(
     """Whether conv2d_max_pool2d with these arguments, aligned to 16 bytes, is one kernel here. Errors as there."""
     op = "conv2d_max_pool2d_is_one_kernel"
     _check(op, x=x, w=w)
-    geometry = _geometry(op, stride, padding, dilation, 2)
-    windows = _windows(op, 2, window, pool_stride, pool_padding, layout, False)
-    return _core.conv_max_pool_is_one_kernel(x, w, flag(op, "relu", relu), layout, geometry, groups, 2, windows)
+    problem = _problem(op, window, pool_stride, pool_padding, stride, padding, dilation, groups, layout)
+    return _core.conv_max_pool_is_one_kernel(x, w, flag(op, "relu", relu), layout, *problem)

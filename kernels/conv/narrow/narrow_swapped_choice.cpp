@@ -7,7 +7,6 @@
 #include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
-#include "src/tensor/shape.h"
 
 namespace nervanagpu::conv_detail::narrow_swapped {
 namespace {
@@ -33,6 +32,29 @@ std::string tile_of(const narrow::Choice& c) {
 }
 std::string name_of(const narrow::Choice& c) {
   return std::to_string(c.row) + "_" + tile_of(c);
+}
+
+// y: 64 channels of 8 neighbours of a tile's lines; of pairs, of either of each, or of windows of 2 x 2.
+TensorMap results_map(const ConvProblem& p, const narrow::Choice& c, const Operands& o) {
+  const std::int64_t window = o.pooled ? 2 : 1, of_a_row = c.pairs && !o.pooled ? 2 : 1, lines = p.out()[1] / window;
+  const std::int64_t row = o.pitch * of_a_row;
+  const Shape strides = {row * c.out_w * lines, row * c.out_w, row, o.pitch, 1};
+  const Tensor rows = Tensor::wrap(o.y, {p.n, lines, c.out_w, of_a_row, p.k}, strides, p.y_type);
+  TensorMap m = TensorMap::of(rows, {1, static_cast<std::uint32_t>(c.tile_lines / window), kEight,
+                                     static_cast<std::uint32_t>(of_a_row), kRows});
+  m.swizzle = MapSwizzle::b128;
+  return m;
+}
+
+// The kernel's parameters behind its tensor maps.
+void put(Values& v, const ConvProblem& p, const narrow::Choice& c, const Operands& o, narrow::Load load) {
+  constexpr std::uint32_t kRelu = 2, kBias = 4, kBiasOf16Bits = 8;
+  const bool wide = o.bias_type == Dtype::float32;
+  const std::uint32_t flags = (o.relu ? kRelu : 0) | (o.bias == 0 ? 0 : kBias | (wide ? 0 : kBiasOf16Bits));
+  v.u64(o.filters).u64(o.bias).u32(p.k).u32(c.tiles).u32(c.steps).divisor(c.groups);
+  v.u32(narrow::descriptor_of(p, c, load)).u32(static_cast<std::int64_t>(flags));
+  if (o.pooled) v.u64(o.codes).u32(c.out_w).u32(p.out()[1] / 2);
+  narrow::put_patches(v, p, c, o.x, load);
 }
 
 }  // namespace
@@ -95,37 +117,15 @@ const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, 
                        (pooled ? "_pool_" : "_all_") + tile_of(c));
 }
 
-TensorMap results_map(const ConvProblem& p, const narrow::Choice& c, std::uint64_t y, std::int64_t pitch) {
-  const std::int64_t lines = p.out()[1], of_a_row = c.pairs ? 2 : 1;
-  const Shape strides = {pitch * of_a_row * c.out_w * lines, pitch * of_a_row * c.out_w, pitch * of_a_row, pitch, 1};
-  const Tensor rows = Tensor::wrap(y, {p.n, lines, c.out_w, of_a_row, p.k}, strides, p.y_type);
-  TensorMap m = TensorMap::of(
-      rows, {1, static_cast<std::uint32_t>(c.tile_lines), kEight, static_cast<std::uint32_t>(of_a_row), kRows});
-  m.swizzle = MapSwizzle::b128;
-  return m;
-}
-
-TensorMap pooled_map(const ConvProblem& p, const narrow::Choice& c, std::uint64_t y) {
-  const std::int64_t lines = p.out()[1] / 2;
-  const Shape shape = {p.n, lines, c.out_w, 1, p.k};
-  const Tensor rows = Tensor::wrap(y, shape, row_major_strides(shape), p.y_type);
-  TensorMap m = TensorMap::of(rows, {1, static_cast<std::uint32_t>(c.tile_lines / 2), kEight, 1, kRows});
-  m.swizzle = MapSwizzle::b128;
-  return m;
-}
-
-void put(Values& v, const ConvProblem& p, const narrow::Choice& c, const Operands& o, narrow::Load load) {
-  constexpr std::uint32_t kRelu = 2, kBias = 4, kBiasOf16Bits = 8;
-  const bool wide = o.bias_type == Dtype::float32;
-  const std::uint32_t flags = (o.relu ? kRelu : 0) | (o.bias == 0 ? 0 : kBias | (wide ? 0 : kBiasOf16Bits));
-  v.u64(o.filters).u64(o.bias).u32(p.k).u32(c.tiles).u32(c.steps).divisor(c.groups);
-  v.u32(narrow::descriptor_of(p, c, load)).u32(static_cast<std::int64_t>(flags));
-  if (o.pooled) v.u64(o.codes).u32(c.out_w).u32(p.out()[1] / 2);
-  narrow::put_patches(v, p, c, o.x, load);
-}
-
-Grid grid(const narrow::Choice& c, int multiprocessors) {
-  return {static_cast<std::uint32_t>(std::min<std::int64_t>(c.tiles, multiprocessors)), 1, 1};
+void launch(Device& device, const Kernel& kernel, const ConvProblem& p, const narrow::Choice& c, const Operands& o,
+            narrow::Load load, const Stream& stream) {
+  narrow::copy_filters(device, p, c, o.w, o.filters, true, stream);
+  Values v;
+  v.map(device.encode_tensor_map(results_map(p, c, o)));
+  v.map(device.encode_tensor_map(narrow::lines_map(p, c, o.x)));
+  put(v, p, c, o, load);
+  const auto ctas = static_cast<std::uint32_t>(std::min<std::int64_t>(c.tiles, device.info().multiprocessors));
+  v.launch(device, kernel, {ctas, 1, 1}, stream.handle());
 }
 
 }  // namespace nervanagpu::conv_detail::narrow_swapped

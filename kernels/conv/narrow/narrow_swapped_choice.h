@@ -24,20 +24,18 @@ bool stores(const GemmProblem& c);
 // Its variant for these operands; null: pixels that come so are narrow.sass's.
 const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& choice,
                    bool pooled = false);
-// y: 64 channels of 8 neighbours of a tile's lines; of pairs, of either of each.
-TensorMap results_map(const ConvProblem& p, const narrow::Choice& choice, std::uint64_t y, std::int64_t pitch);
-// Of windows of 2 x 2 of these.
-TensorMap pooled_map(const ConvProblem& p, const narrow::Choice& choice, std::uint64_t y);
-
-// Where the operands lie, and what comes behind the sums. codes: where those of windows go; 0: nowhere.
+// Where the operands lie, and what comes behind the sums.
 struct Operands {
-  std::uint64_t x = 0, filters = 0, bias = 0;
+  std::uint64_t x = 0, w = 0, y = 0, bias = 0;
   Dtype bias_type = Dtype::float32;
-  bool relu = false, pooled = false;
-  std::uint64_t codes = 0;
+  bool relu = false;
+  std::int64_t pitch = 0;     // elements from position to position of y
+  bool pooled = false;        // y has the largest of windows of 2 x 2
+  std::uint64_t codes = 0;    // where theirs go; 0: nowhere
+  std::uint64_t filters = 0;  // filter_bytes(), which it fills
 };
-// The kernel's parameters behind its tensor maps.
-void put(Values& v, const ConvProblem& p, const narrow::Choice& choice, const Operands& operands, narrow::Load load);
-Grid grid(const narrow::Choice& choice, int multiprocessors);
+// The copy of the filters, and `kernel`, which find() has given for these pixels of x.
+void launch(Device& device, const Kernel& kernel, const ConvProblem& p, const narrow::Choice& choice,
+            const Operands& operands, narrow::Load load, const Stream& stream);
 
 }  // namespace nervanagpu::conv_detail::narrow_swapped

@@ -18,23 +18,13 @@ std::optional<narrow::Choice> Pass::is_narrow() const {
   return narrow::pays(p_, sooner) ? c : std::nullopt;
 }
 
-// What narrow.sass would compute with this result; none: it does.
-std::optional<narrow::Choice> Pass::is_narrow_swapped(const GemmProblem& g) const {
+// What narrow.sass, by `c`, would compute with this result; none: it does.
+std::optional<narrow::Choice> Pass::is_narrow_swapped(const narrow::Choice& c, const GemmProblem& g) const {
   if (narrow::is_forced(forced_) || !narrow_swapped::stores(g)) return std::nullopt;
-  const std::optional<narrow::Choice> c = narrow_swapped::choose(p_, forced_);
-  if (!c || narrow_swapped::is_forced(forced_)) return c;
+  const std::optional<narrow::Choice> swapped = narrow_swapped::choose(p_, forced_);
+  if (!swapped || narrow_swapped::is_forced(forced_)) return swapped;
   constexpr double kClearly = 0.97;  // of the other's time
-  return c->microseconds < kClearly * narrow::choose(p_)->microseconds ? c : std::nullopt;
-}
-
-void Pass::launch_narrow_swapped(const narrow::Choice& c, const GemmProblem& g, std::uint64_t filters,
-                                 const Kernel& kernel, narrow::Load load) {
-  narrow::copy_filters(*device_, p_, c, at_.in2, filters, true, stream_);
-  Values v;
-  v.map(device_->encode_tensor_map(narrow_swapped::results_map(p_, c, g.c, c.pairs ? g.ldc / 2 : g.ldc)));
-  v.map(device_->encode_tensor_map(narrow::lines_map(p_, c, at_.in1)));
-  narrow_swapped::put(v, p_, c, {at_.in1, filters, g.bias, g.bias_type, g.relu}, load);
-  v.launch(*device_, kernel, narrow_swapped::grid(c, device_->info().multiprocessors), stream_.handle());
+  return swapped->microseconds < kClearly * c.microseconds ? swapped : std::nullopt;
 }
 
 void Pass::narrow_fprop(const narrow::Choice& c, const Pixels& out) {
@@ -53,24 +43,34 @@ void Pass::narrow_fprop(const narrow::Choice& c, const Pixels& out) {
   const std::uint64_t filters = arena_.take(std::max(2 * c.columns * c.depth(), narrow_swapped::filter_bytes(c)));
   const std::int64_t width = width_of(g.bias_type);
   const std::uint64_t biases = c.pairs ? arena_.take(width * c.columns) : 0;
-  if (c.pairs && g.bias != 0) {
-    copy(g.bias, g.bias_type, {{2, p_.k}, {0, 1}}, biases, g.bias_type, {{2, p_.k}, {p_.k, 1}});
-    g.bias = biases;
-  }
-  if (const std::optional<narrow::Choice> swapped = is_narrow_swapped(g)) {
+  if (const std::optional<narrow::Choice> swapped = is_narrow_swapped(c, g)) {
     note([&] {
       return Modelled{narrow_swapped::launched(*swapped), 1,
                       [p = p_, s = *swapped](const Costs& costs) { return narrow_swapped::microseconds(p, s, costs); }};
     });
     if (device_ == nullptr) return;
     const narrow::Load load = narrow::load_of(p_, *swapped, at_.in1);
-    if (const Kernel* kernel = narrow_swapped::find(device_->registry(), g.a_type, load, *swapped))
-      return launch_narrow_swapped(*swapped, g, filters, *kernel, load);
+    if (const Kernel* kernel = narrow_swapped::find(device_->registry(), g.a_type, load, *swapped)) {
+      const std::int64_t pitch = c.pairs ? g.ldc / 2 : g.ldc;
+      const narrow_swapped::Operands operands = {.x = at_.in1,
+                                                 .w = at_.in2,
+                                                 .y = g.c,
+                                                 .bias = g.bias,
+                                                 .bias_type = g.bias_type,
+                                                 .relu = g.relu,
+                                                 .pitch = pitch,
+                                                 .filters = filters};
+      return narrow_swapped::launch(*device_, *kernel, p_, *swapped, operands, load, stream_);
+    }
   } else {
     note([&] {
       return Modelled{"narrow_" + std::to_string(c.row) + "_" + std::to_string(c.tile.bn), 1,
                       [p = p_, c](const Costs& costs) { return narrow::microseconds(p, c, costs); }};
     });
+  }
+  if (c.pairs && g.bias != 0) {
+    copy(g.bias, g.bias_type, {{2, p_.k}, {0, 1}}, biases, g.bias_type, {{2, p_.k}, {p_.k, 1}});
+    g.bias = biases;
   }
   if (device_ == nullptr) return;
   narrow::copy_filters(*device_, p_, c, at_.in2, filters, false, stream_);
