@@ -163,7 +163,17 @@ void check_function(ConvPass pass, const ConvProblem& p, const ConvOptions& opti
   sgemm::check_activation("conv", {options.activation, options.relu, p.y_type, options.clip_low, options.clip_high});
 }
 
-// What the options and addresses say, checked.
+}  // namespace
+
+void check_operands(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
+  const Roles roles = roles_of(pass);
+  check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
+  check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
+  check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
+  check_apart("conv", name_of(pass, roles.out), pointers.out,
+              {{name_of(pass, roles.in1), pointers.in1}, {name_of(pass, roles.in2), pointers.in2}});
+}
+
 Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
   const Dtype out_type = type_of(p, roles_of(pass).out);
   const bool integer = out_type == Dtype::int32;
@@ -218,6 +228,8 @@ Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& po
   }
   return e;
 }
+
+namespace {
 
 // The kernels for a call that was checked.
 void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e,
@@ -281,13 +293,8 @@ std::size_t conv_workspace(ConvPass pass, const ConvProblem& p, bool channel_sum
 
 void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
   using namespace conv_detail;
-  const Roles roles = roles_of(pass);
   const std::size_t workspace = conv_workspace(pass, p, (pointers.channel_sum | pointers.channel_sum_squares) != 0);
-  check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
-  check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
-  check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
-  check_apart("conv", name_of(pass, roles.out), pointers.out,
-              {{name_of(pass, roles.in1), pointers.in1}, {name_of(pass, roles.in2), pointers.in2}});
+  check_operands(pass, p, pointers);
   if (workspace > 0) check_address("workspace", pointers.workspace, 16);
   const Epilogue e = epilogue_of(pass, p, pointers, options);
   Device& device = current_device();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/conv/launch.h"
 #include "kernels/conv/narrow/narrow_swapped_choice.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
@@ -93,6 +94,8 @@ void conv_max_pool_fprop(const ConvProblem& p, const PoolProblem& q, const ConvP
   const PoolProblem behind = pool_behind(p, q);
   check_options(options);
   if (const auto one = in_one(p, behind, options, pointers.in1, pointers.out, argmax)) {
+    conv_detail::check_operands(ConvPass::fprop, p, pointers);
+    static_cast<void>(conv_detail::epilogue_of(ConvPass::fprop, p, pointers, options));
     const Workspace filters(static_cast<std::size_t>(narrow_swapped::filter_bytes(one->choice)), options.stream);
     const narrow_swapped::Operands operands = {.x = pointers.in1,
                                                .w = pointers.in2,

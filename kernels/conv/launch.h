@@ -64,6 +64,10 @@ struct Forced {
   Limits limits;
 };
 
+// Throw InvalidArgument or TypeError: addresses of a pass's operands and result; what else the options and addresses say.
+void check_operands(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers);
+Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options);
+
 // Sums of type `sums` in the workspace, which become the result. Vectors go along the columns or, as a bias of the mapping, rows.
 split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type, Dtype sums);
 

@@ -59,6 +59,8 @@ def test_what_does_not_fit_is_refused() -> None:
         ng.conv2d_max_pool2d(x, w, 2, padding=1, argmax=ng.empty((3,), "uint8"))
     with pytest.raises(TypeError, match="needs float32, float16 or bfloat16, the same for all"):
         ng.conv2d_max_pool2d(x, ng.zeros((8, 3, 3, 3), "float32"), 2)
+    with pytest.raises(TypeError, match="bias is bfloat16; needs"):
+        ng.conv2d_max_pool2d(x, w, 2, ng.zeros((8,), "bfloat16"), padding=1)
     with pytest.raises(ValueError, match="window"):
         ng.conv2d_max_pool2d(x, w, (2, 2, 2))
     with pytest.raises(ValueError, match="shares memory"):
