@@ -103,6 +103,10 @@ std::int64_t integer_from(const py::handle& h, const std::string& what);
 // NumPy's dtype <-> ours. Throws TypeError for one that tensors cannot hold.
 py::dtype numpy_dtype(Dtype dtype);
 Dtype dtype_from(const py::object& dtype);
+// bool, unsigned, signed, float, complex: as NumPy's same_kind has them, which allows the way up.
+int kind_rank(Dtype d);
+// Warns (ComplexWarning) that a dtype of real numbers keeps no imaginary parts; bool loses none.
+void warn_of_lost_parts(const std::string& from, Dtype to);
 // What .dtype shows: numpy_dtype, or the word "bfloat16" where ml_dtypes, whose type it is, is not installed.
 py::object dtype_object(Dtype dtype);
 

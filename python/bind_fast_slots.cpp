@@ -78,7 +78,8 @@ int assign_item(PyObject* self, PyObject* key, PyObject* value) {
   try {
     const Lazy& source = *object_of<Lazy>(value);
     const Tensor& to = *object_of<Tensor>(self);
-    if (source.forced || source.expr.evaluated() || to.ndim() == 0 || to.rounding() != 0 || !can_evaluate()) {
+    if (source.forced || source.expr.evaluated() || to.ndim() == 0 || to.rounding() != 0 || !can_evaluate() ||
+        kind_rank(source.expr.dtype()) > kind_rank(to.dtype())) {
       return ordinary_assign(self, key, value);
     }
     const bool last = Py_REFCNT(value) == 1;  // nobody will ask for it again

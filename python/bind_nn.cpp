@@ -151,9 +151,11 @@ void bind_nn(py::module_& m) {
       "astype",
       [](const py::object& self, const py::object& dtype) {
         const Dtype d = dtype_from(dtype);
-        if (const Lazy* l = lazy_of(self);
-            l != nullptr && (l->number() || (!l->expr.evaluated() && l->expr.dtype() != d))) {
-          return lazy(cast(l->expr, d));
+        const Lazy* lazily = lazy_of(self);
+        const Dtype from = lazily != nullptr ? lazily->expr.dtype() : self.cast<const Tensor&>().dtype();
+        if (is_complex(from) && !is_complex(d)) warn_of_lost_parts(std::string(name_of(from)), d);
+        if (lazily != nullptr && (lazily->number() || (!lazily->expr.evaluated() && from != d))) {
+          return lazy(cast(lazily->expr, d));
         }
         return py::cast(converted(self.cast<Tensor>(), d));
       },

@@ -45,32 +45,16 @@ py::array get(const Tensor& t) {
   return out;
 }
 
-// bool, unsigned, signed, float, complex: as NumPy's same_kind has them, which allows the way up.
-int kind_rank(Dtype d) {
-  if (is_complex(d)) return 4;
-  switch (d) {
-    case Dtype::boolean: return 0;
-    case Dtype::uint8:
-    case Dtype::uint16:
-    case Dtype::uint32:
-    case Dtype::uint64: return 1;
-    case Dtype::int8:
-    case Dtype::int16:
-    case Dtype::int32:
-    case Dtype::int64: return 2;
-    default: return 3;
-  }
-}
-
 bool has_floats(const py::object& array) {
   const py::object dtype = array.attr("dtype");
   return dtype.attr("kind").cast<std::string>() == "f" || dtype.attr("name").cast<std::string>() == "bfloat16";
 }
 
-// Whether an array of numbers that are not complex, or one that becomes `kind` by same_kind.
-bool assignable(const py::object& array, const py::dtype& kind) {
+// Whether x[key] = value takes the array: of numbers, complex ones only from arrays, or one that becomes `kind` by same_kind.
+bool assignable(const py::object& array, const py::object& value, const py::dtype& kind) {
   const char of = array.attr("dtype").attr("kind").cast<std::string>()[0];
   if (of == 'b' || of == 'u' || of == 'i' || has_floats(array)) return true;
+  if (of == 'c' && py::hasattr(value, "dtype")) return true;
   return py::module_::import("numpy").attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>();
 }
 
@@ -105,11 +89,15 @@ py::object fitting(const Tensor& t, Dtype dtype, const py::object& value, bool a
   }
   // ml_dtypes' own rule lets complex numbers through.
   const py::dtype kind = dtype == Dtype::bfloat16 ? py::dtype::of<float>() : wanted;
-  const bool fits_kind =
-      assigned ? assignable(array, kind) : numpy.attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>();
+  const bool fits_kind = assigned ? assignable(array, value, kind)
+                                  : numpy.attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>();
   if (!fits_kind) {
     throw TypeError("value has dtype " + std::string(py::str(array.attr("dtype"))) + "; needs one that converts to " +
                     std::string(name_of(t.dtype())) + " (numpy.can_cast, same_kind)");
+  }
+  if (!is_complex(dtype) && array.attr("dtype").attr("kind").cast<std::string>() == "c") {
+    warn_of_lost_parts(std::string(py::str(array.attr("dtype"))), t.dtype());
+    if (t.dtype() != Dtype::boolean) array = py::object(array.attr("real"));
   }
   const py::tuple shape = tuple_of(t.shape());
   if (!py::object(array.attr("shape")).equal(shape)) {
@@ -271,8 +259,9 @@ void write_item(Tensor& view, const py::object& given) {
   if (py::isinstance<Tensor>(value)) {
     if (is_view(value, view)) return;  // what x[1:] += 1 ends with
     Expr source = can_evaluate() ? rounded_into(view, expr_from(value)) : expr_from(value);
-    if (kind_rank(source.dtype()) > kind_rank(view.dtype()) && !is_complex(source.dtype())) {
-      source = cast(source, view.dtype());  // as NumPy's assignments
+    if (kind_rank(source.dtype()) > kind_rank(view.dtype())) {  // as NumPy's assignments
+      if (is_complex(source.dtype())) warn_of_lost_parts(std::string(name_of(source.dtype())), view.dtype());
+      source = cast(source, view.dtype());
     }
     if (source.evaluated() && source.dtype() == view.dtype() && source.shape() == view.shape() && view.contiguous()) {
       const Tensor from = source.evaluate();
@@ -322,6 +311,32 @@ void assign_item(const py::object& object, const py::object& key, const py::obje
 }
 
 }  // namespace
+
+int kind_rank(Dtype d) {
+  if (is_complex(d)) return 4;
+  switch (d) {
+    case Dtype::boolean: return 0;
+    case Dtype::uint8:
+    case Dtype::uint16:
+    case Dtype::uint32:
+    case Dtype::uint64: return 1;
+    case Dtype::int8:
+    case Dtype::int16:
+    case Dtype::int32:
+    case Dtype::int64: return 2;
+    default: return 3;
+  }
+}
+
+void warn_of_lost_parts(const std::string& from, Dtype to) {
+  if (to == Dtype::boolean) return;
+  in_python([&] {
+    const py::object category = py::module_::import("nervanagpu.exceptions").attr("ComplexWarning");
+    const std::string words =
+        "the value is " + from + ", of which " + std::string(name_of(to)) + " keeps the real parts alone";
+    return py::module_::import("warnings").attr("warn")(words, category);
+  });
+}
 
 py::object on_host(const py::array& array, const py::object& order, const py::object& out) {
   const bool by_rows = PyUnicode_Check(order.ptr()) != 0 && PyUnicode_CompareWithASCIIString(order.ptr(), "C") == 0;

@@ -247,7 +247,10 @@ def getitem(x: GPUTensor, key: Any) -> GPUTensor:
 def _elements(value: Any, x: GPUTensor) -> Any:
     """What is assigned to x: lists as arrays, their integers as those of x; numbers as they are."""
     if isinstance(value, list | tuple):
-        return dtypes.from_list(value, x.dtype)
+        made = dtypes.from_list(value, x.dtype)
+        if made.dtype.kind == "c" and dtypes.kind_of(x.dtype) not in "cb":  # as of one number
+            raise TypeError(f"value has dtype {made.dtype}; needs real numbers, as the tensor is {x.dtype}")
+        return made
     if isinstance(value, int) and dtypes.kind_of(x.dtype) == "b":
         return bool(value)
     return value
@@ -289,10 +292,10 @@ def _without_leading_ones(value: Any, ndim: int) -> Any:
 
 
 def _assigned(value: Any, x: GPUTensor) -> Any:
-    """A value as one of x's dtype, as astype has it; of complex ones and others that are no numbers a TypeError."""
+    """A value as one of x's dtype, as astype has it; what is no number is a TypeError."""
     if type(value) is float and dtypes.kind_of(x.dtype) in "iu":
         return int(value)  # ValueError for NaN, OverflowError for infinities, as in NumPy
-    if type(value) is float and dtypes.kind_of(x.dtype) == "b":
+    if type(value) in (float, complex) and dtypes.kind_of(x.dtype) == "b":
         return bool(value)
     if not hasattr(value, "dtype"):
         if not isinstance(value, int | float | complex):
@@ -304,10 +307,8 @@ def _assigned(value: Any, x: GPUTensor) -> Any:
         if value.dtype.kind not in "biufc" and str(value.dtype) != "bfloat16":
             raise TypeError(f"value has dtype {value.dtype}; needs one that converts to {x.dtype} (numbers)")
         value = creation.array(value)
-    if dtypes.kind_of(value.dtype) == "c" and dtypes.kind_of(x.dtype) != "c":
-        raise TypeError(
-            f"value has dtype {value.dtype}; needs one that converts to {x.dtype} (numpy.can_cast, same_kind)"
-        )
+    if dtypes.kind_of(value.dtype) == "c":
+        return value.astype(x.dtype)  # warns of imaginary parts that are lost
     return _core.as_dtype(value, x.dtype)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -217,19 +218,63 @@ def test_conversions(rng: np.random.Generator) -> None:
     x = ng.array(a)
     same(x.astype("complex64"), a.astype("complex64"))
     same(x.astype("complex64").astype("complex128"), a.astype("complex64").astype("complex128"))
-    same(x.astype("float32"), a.real.astype("float32"))
+    with pytest.warns(np.exceptions.ComplexWarning, match="complex128, of which float32 keeps the real parts alone"):
+        same(x.astype("float32"), a.real.astype("float32"))
     a[0] = 0
     a[1] = 1j
     same(ng.array(a).astype("bool"), a.astype("bool"))
     y = ng.zeros((4, 3))
-    for value in (x, 1j, np.complex64(2j)):
-        with pytest.raises(TypeError, match="value has dtype complex|is complex"):
-            y[...] = value
+    for key in (..., [0], slice(None)):
+        with pytest.raises(TypeError, match="value has dtype complex128|is 1j; needs a real number"):
+            y[key] = 1j
+    for value in (x, a, 1j * x, [[1j]]):
+        with pytest.raises(TypeError, match="complex"):
+            y += value
     with pytest.raises(TypeError, match="number is complex; dtype is float32, needs complex64 or complex128"):
         y.fill(1j)
     with pytest.raises(TypeError, match="number is complex; dtype is int32, needs"):
         ng.full(3, 1j, "int32")
     assert (y.get() == 0).all()
+
+
+def assigned(xp: Any, dtype: str, key: Any, value: Any) -> tuple[Any, list[str]]:
+    """zeros after x[key] = value, and the categories of the warnings."""
+    x = xp.zeros((4, 3), dtype)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        x[key] = value(xp)
+    return x, [w.category.__name__ for w in seen]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("key", [..., slice(None), 1, (slice(None), 0), [0, 2], (slice(None), [True, False, True])])
+def test_assignments_of_complex_numbers(rng: np.random.Generator, dtype: str, key: Any) -> None:
+    a = np.abs(drawn(rng, (4, 3), "complex128")) * (2 + 1j)
+    part = a[key]
+    for value in (
+        lambda xp: xp.array(part),
+        lambda xp: xp.array(part) * 2,
+        lambda xp: part,
+        lambda xp: np.complex64(2 + 1j),
+        lambda xp: xp.array(part).ravel()[0],
+    ):
+        got, warned = assigned(ng, dtype, key, value)
+        want, theirs = assigned(np, dtype, key, value)
+        assert warned == theirs == ([] if dtype in ("bool", "complex64") else ["ComplexWarning"])
+        np.testing.assert_allclose(got.get(), want, rtol=1e-3 if dtype == "float16" else 1e-6)
+
+
+def test_a_warning_as_an_error_leaves_the_tensor(rng: np.random.Generator) -> None:
+    x = ng.ones((4, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for key in (..., slice(None), [1]):
+            with pytest.raises(np.exceptions.ComplexWarning):
+                x[key] = ng.array([[1j]]) * 2
+        with pytest.raises(np.exceptions.ComplexWarning):
+            ng.array([1j]).astype("float32")
+        ng.array([1j]).astype(bool)
+    assert (x.get() == 1).all()
 
 
 # ---- elementwise -----------------------------------------------------------------------------------------------------

@@ -49,12 +49,6 @@ def test_integers_that_do_not_fit(call) -> None:
         call(ng.array(np.uint8([1])))
 
 
-def test_complex_numbers_do_not_become_real_by_assignment() -> None:
-    for value in (1j, np.array([1j, 2]), ng.array([1j, 2])):
-        with pytest.raises(TypeError):
-            ng.zeros(2)[...] = value
-
-
 def test_copies_lie_by_rows() -> None:
     x = ng.ones((2, 3)).T
     for made in (ng.array(x), ng.copy(x), x.copy(), x.astype("float64"), ng.zeros_like(x)):
