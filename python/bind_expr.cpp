@@ -51,13 +51,6 @@ const std::map<std::string, Expr (*)(const Expr&)>& parts() {
   return all;
 }
 
-Reduction reduction_from(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(Reduction::prod); ++i) {
-    if (name == name_of(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
-  }
-  throw InvalidArgument("there is no reduction '" + name + "'");
-}
-
 bool is_list(const py::handle& h) {
   return PyList_Check(h.ptr()) != 0 || PyTuple_Check(h.ptr()) != 0;
 }
@@ -183,6 +176,13 @@ void bind_operators(Class& c) {
 }
 
 }  // namespace
+
+Reduction reduction_from(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Reduction::prod); ++i) {
+    if (name == name_of(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
+  }
+  throw InvalidArgument("there is no reduction '" + std::string(name) + "'");
+}
 
 Lazy* lazy_of(const py::handle& h) {
   if (lazy_type == nullptr || Py_TYPE(h.ptr()) != lazy_type) return nullptr;

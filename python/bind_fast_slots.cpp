@@ -8,6 +8,8 @@
 namespace nervanagpu::python {
 namespace {
 
+constexpr long kNoAxis = -1000;  // below what any tensor has
+
 PyObject* rethrow_function = nullptr;
 std::exception_ptr caught;  // under the GIL
 
@@ -179,6 +181,37 @@ PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t coun
   Py_INCREF(args[2]);
   return args[2];
 }
+// plain_reduce(name, x, axis, keepdims): the reduction along one axis or, for None, all, or NotImplemented: a closer look
+// is needed, or what it says why it is refused.
+PyObject* plain_reduce(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  constexpr Py_ssize_t kArguments = 4;
+  if (count != kArguments || PyUnicode_Check(args[0]) == 0 || PyBool_Check(args[3]) == 0 ||
+      (Py_TYPE(args[1]) != lazy_slots && Py_TYPE(args[1]) != tensor_slots)) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  std::vector<int> axes;
+  if (args[2] != Py_None) {
+    int past = 0;
+    const long axis = PyLong_CheckExact(args[2]) != 0 ? PyLong_AsLongAndOverflow(args[2], &past) : kNoAxis;
+    if (past != 0 || axis <= kNoAxis || axis >= -kNoAxis) Py_RETURN_NOTIMPLEMENTED;
+    axes.push_back(static_cast<int>(axis));
+  }
+  try {
+    Py_ssize_t length = 0;
+    const char* name = PyUnicode_AsUTF8AndSize(args[0], &length);
+    const Reduction op = reduction_from({name, static_cast<std::size_t>(length)});
+    return lazy(reduce(op, plain_expr(args[1]), axes, args[3] == Py_True)).release().ptr();
+  } catch (const InvalidArgument&) {
+    Py_RETURN_NOTIMPLEMENTED;
+  } catch (const TypeError&) {
+    Py_RETURN_NOTIMPLEMENTED;
+  } catch (...) {
+    return raise_caught();
+  }
+}
+PyMethodDef plain_reduce_method = {
+    "plain_reduce", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(plain_reduce)), METH_FASTCALL, nullptr};
+
 PyMethodDef plain_dot_method = {"plain_dot", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(plain_dot)),
                                 METH_FASTCALL, nullptr};
 
@@ -208,6 +241,7 @@ void bind_fast_slots(py::module_& m) {
   install(tensor_slots);
   install(lazy_slots);
   bind_number_slots();
+  m.attr("plain_reduce") = py::reinterpret_steal<py::object>(PyCFunction_New(&plain_reduce_method, nullptr));
   m.attr("plain_dot") = py::reinterpret_steal<py::object>(PyCFunction_New(&plain_dot_method, nullptr));
 }
 

@@ -21,5 +21,6 @@ T* object_of(PyObject* o) {
 PyObject* raise_caught();
 
 void bind_number_slots();
+Reduction reduction_from(std::string_view name);
 
 }  // namespace nervanagpu::python

@@ -84,6 +84,10 @@ def of_out(function: str, x: GPUTensor, out: Any) -> Any:
 def _reduced(
     name: str, x: Operand, axis: Axis, keepdims: bool, dtype: npt.DTypeLike | None = None, ddof: Any = 0
 ) -> Any:
+    if dtype is None and type(ddof) is int and not ddof:
+        made = _core.plain_reduce(name, x, axis, keepdims)
+        if made is not NotImplemented:
+            return made
     axes = None if axis is None else [axis] if type(axis) is int else axes_of(name, axis)
     if dtype is not None:
         x = _core.as_dtype(operand_of(x), dtype)
@@ -144,6 +148,9 @@ def sum(
     where: Operand = True,
 ) -> GPUTensor:
     """The sum of the elements along `axis`."""
+    if where is True and dtype is None and out is None and initial is None:
+        made: GPUTensor = _reduced("sum", x, axis, keepdims)
+        return made
     return _folded("sum", elementwise.add, 0, x, axis, dtype, out, keepdims, initial, where)
 
 
@@ -158,6 +165,9 @@ def prod(
     where: Operand = True,
 ) -> GPUTensor:
     """The product of the elements along `axis`."""
+    if where is True and dtype is None and out is None and initial is None:
+        made: GPUTensor = _reduced("prod", x, axis, keepdims)
+        return made
     return _folded("prod", elementwise.multiply, 1, x, axis, dtype, out, keepdims, initial, where)
 
 

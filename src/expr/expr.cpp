@@ -133,9 +133,10 @@ void check_devices(ExprOp op, std::span<const Expr> all) {
 }
 
 Shape broadcast(ExprOp op, std::span<const Expr> all) {
-  Shape out;
-  for (const Expr& e : all) {
+  Shape out = all.front().shape();
+  for (const Expr& e : all.subspan(1)) {
     const Shape& s = e.shape();
+    if (s == out) continue;
     if (s.size() > out.size()) out.insert(out.begin(), s.size() - out.size(), 1);
     for (std::size_t i = 0; i < s.size(); ++i) {
       std::int64_t& l = out[out.size() - s.size() + i];
@@ -372,7 +373,9 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
   in.reserve(operands.size());
   for (const Expr& e : operands) in.push_back(operand(e));
   const auto give = [&](Dtype compute, Dtype result) {
-    for (NodePtr& n : in) n = converted(n, compute);
+    for (NodePtr& n : in) {
+      if (n->dtype != compute || n->weak) n = converted(n, compute);
+    }
     return finished(make(op, result, std::move(shape), std::move(in)));
   };
   if (op == ExprOp::where) {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ from nervanagpu.precision_setting import precision as asked_for
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _check_tensor(name: str, value: object) -> None:
@@ -183,7 +186,28 @@ def _check_sums(*sums: GPUTensor | None) -> tuple[GPUTensor | None, ...]:
     return sums
 
 
+def _shortened(full: F) -> F:
+    """`full`, but calls without its rarer keywords, which need not be looked at, go to the product at once."""
+
+    @functools.wraps(full)
+    def dot(
+        a: Any, b: Any, out: Any = None, alpha: Any = 1.0, beta: Any = 0.0, bias: Any = None, relu: Any = False,
+        *rest: Any, **more: Any,
+    ) -> Any:  # fmt: skip
+        if not rest and not more:
+            try:
+                product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)
+            except ValueError:
+                product = NotImplemented  # `full` knows another way, or says it again
+            if product is not NotImplemented:
+                return product
+        return full(a, b, out, alpha, beta, bias, relu, *rest, **more)
+
+    return dot  # type: ignore[return-value]
+
+
 @public(method=True)
+@_shortened
 @keywords(Rounding)
 def dot(
     a: GPUTensor,
@@ -255,7 +279,7 @@ def dot(
     if (
         (stream is None and tile is None and activation is None and clip is None and scale is None and mask is None)
         and (row_sum is None and column_sum is None and row_max_abs is None and column_max_abs is None)
-        and not (relu_first or splits or batch_invariant or differ("dot", rounding))
+        and not (relu_first or splits or batch_invariant or (rounding and differ("dot", rounding)))
         and tensor_cores
         and precision is None
     ):
