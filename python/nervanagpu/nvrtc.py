@@ -23,6 +23,17 @@ class CompileError(ValueError):
         super().__init__(message)
         self.log = log
 
+    # PyCUDA's names. There is no command: the compiler is a library.
+    @property
+    def msg(self) -> str:
+        return str(self)
+
+    @property
+    def stderr(self) -> str:
+        return self.log
+
+    stdout, command_line = "", ()
+
 
 class Compiled(NamedTuple):
     """cubin: an ELF file; log: warnings; names: how the kernels of `expressions` are called in it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 from typing import TYPE_CHECKING
 
 from nervanagpu import _core
@@ -62,7 +64,29 @@ _LIMITS = {
     "CONCURRENT_KERNELS": 1,
     "UNIFIED_ADDRESSING": 1,
     "MANAGED_MEMORY": 0,
+    "COMPUTE_MODE": 0,
+    "INTEGRATED": 0,
+    "KERNEL_EXEC_TIMEOUT": 0,
+    "TCC_DRIVER": 0,
+    "SURFACE_ALIGNMENT": 512,
+    "MAX_THREADS_PER_MULTIPROCESSOR": 2048,
+    "STREAM_PRIORITIES_SUPPORTED": 1,
+    "GLOBAL_L1_CACHE_SUPPORTED": 1,
 }
+_OURS = ("CAN_MAP_HOST_MEMORY", "MANAGED_MEMORY")  # of this library, not of the chip
+_SHARED_OPTIN = {"sm_90a": 227 << 10, "sm_80": 163 << 10}  # bytes of a block that asks for them; else 48 KiB
+
+
+@functools.cache
+def _driver() -> ctypes.CDLL:
+    """The driver's library, which the device was opened with."""
+    return ctypes.CDLL("libcuda.so.1")
+
+
+def _asked(number: int, attribute: int) -> int | None:
+    """What the driver says of a GPU; None where it does not know."""
+    value = ctypes.c_int()
+    return None if _driver().cuDeviceGetAttribute(ctypes.byref(value), attribute, number) else value.value
 
 
 class Context:
@@ -164,11 +188,17 @@ class Device:
     retain_primary_context = make_context
 
     def get_attributes(self) -> dict[device_attribute, int]:
-        """What is known of the device, by name."""
+        """What is known of the device, by name: of a GPU what its driver says, but that host memory is not mapped."""
         major, minor = self.compute_capability()
-        facts = {**_LIMITS, "MULTIPROCESSOR_COUNT": _core.device(self._number).multiprocessors}
+        device = _core.device(self._number)
+        facts = {**_LIMITS, "MULTIPROCESSOR_COUNT": device.multiprocessors}
         facts |= {"COMPUTE_CAPABILITY_MAJOR": major, "COMPUTE_CAPABILITY_MINOR": minor}
-        return {_numbers()[name]: value for name, value in facts.items()}
+        facts["MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"] = _SHARED_OPTIN.get(device.arch, 48 << 10)
+        known = {_numbers()[name]: value for name, value in facts.items()}
+        if device.kind == "cuda":
+            said = {a: _asked(self._number, a) for a in _numbers() if a.name not in _OURS}
+            known |= {a: value for a, value in said.items() if value is not None}
+        return known
 
     def get_attribute(self, attribute: int) -> int:
         """One of get_attributes; ValueError names what is not there."""

@@ -77,6 +77,9 @@ class PooledDeviceAllocation(DeviceAllocation):
         self._pool = pool
         self._count(1)
 
+    def __len__(self) -> int:
+        return self.size
+
     def _count(self, sign: int) -> None:
         blocks, size = self.counts.get(id(self._pool), (0, 0))
         self.counts[id(self._pool)] = blocks + sign, size + sign * self.size
@@ -240,6 +243,30 @@ def memset_d2d32(dest: Address, pitch: int, data: int, width: int, height: int) 
     _memset_2d(dest, pitch, data, width, height, "uint32")
 
 
+def memset_d2d8_async(
+    dest: Address, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+) -> None:
+    """memset_d2d8 after the work of `stream`."""
+    _wait(stream)
+    memset_d2d8(dest, pitch, data, width, height)
+
+
+def memset_d2d16_async(
+    dest: Address, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+) -> None:
+    """memset_d2d16 after the work of `stream`."""
+    _wait(stream)
+    memset_d2d16(dest, pitch, data, width, height)
+
+
+def memset_d2d32_async(
+    dest: Address, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
+) -> None:
+    """memset_d2d32 after the work of `stream`."""
+    _wait(stream)
+    memset_d2d32(dest, pitch, data, width, height)
+
+
 def to_device(array: Any) -> DeviceAllocation:
     """Device memory that holds a copy of a host array."""
     out = mem_alloc(_bytes_of(array, "to_device").size)
@@ -297,6 +324,16 @@ def aligned_zeros(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str =
     out = aligned_empty(shape, dtype, order, alignment)
     out.fill(0)
     return out
+
+
+def aligned_empty_like(array: Array, alignment: int = 4096) -> Array:
+    """An undefined array of the shape, dtype and order of `array`, whose address is a multiple of `alignment`."""
+    return aligned_empty(array.shape, array.dtype, "C" if array.flags.c_contiguous else "F", alignment)
+
+
+def aligned_zeros_like(array: Array, alignment: int = 4096) -> Array:
+    """As aligned_empty_like, of zeros."""
+    return aligned_zeros(array.shape, array.dtype, "C" if array.flags.c_contiguous else "F", alignment)
 
 
 def register_host_memory(ary: Array, flags: int = 0) -> Array:
@@ -426,6 +463,18 @@ class Event:
         return event.time_since(self)
 
 
+def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
+    """Taken and without effect: profilers are started from outside."""
+
+
+def start_profiler() -> None:
+    """Nothing: a profiler that is there watches from the first call on."""
+
+
+def stop_profiler() -> None:
+    """Nothing, as start_profiler."""
+
+
 def module_from_buffer(buffer: bytes, options: object = (), message_handler: object = None) -> Any:
     """The module of a cubin's bytes."""
     from nervanagpu.pycuda.compiler import CudaModule
@@ -440,3 +489,16 @@ def module_from_file(filename: str) -> Any:
     from nervanagpu.toolchain import load, read_cubin
 
     return CudaModule(load(read_cubin(filename)))
+
+
+def __getattr__(name: str) -> Any:
+    """Classes of modules that are made of this one."""
+    if name == "Function":
+        from nervanagpu.pycuda.function import Function
+
+        return Function
+    if name in ("CompileError", "Module"):
+        from nervanagpu.pycuda import compiler
+
+        return compiler.CompileError if name == "CompileError" else compiler.CudaModule
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

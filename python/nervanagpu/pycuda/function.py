@@ -61,6 +61,10 @@ class Function:
         """What driver.function_attribute names."""
         return int(getattr(self, function_attribute(attribute).name.lower()))
 
+    def set_attribute(self, attribute: int, value: int) -> None:
+        """Taken and without effect: a launch asks for the dynamic shared memory that it has."""
+        function_attribute(attribute)
+
     def set_cache_config(self, config: int) -> None:
         """Taken and without effect."""
 

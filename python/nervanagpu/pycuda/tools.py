@@ -12,6 +12,8 @@ import numpy.typing as npt
 from nervanagpu import _core, c_types
 from nervanagpu.pycuda import driver
 
+PooledDeviceAllocation = driver.PooledDeviceAllocation
+
 
 def bitlog2(n: int) -> int:
     """The largest power of two that is not above n, as its exponent; 0 for 0."""
@@ -65,10 +67,17 @@ class DeviceMemoryPool:
     stop_holding = free_held
 
 
+class PageLockedAllocator:
+    """What a PageLockedMemoryPool may be given: where its memory comes from is the library's affair."""
+
+    def __init__(self, flags: int = 0) -> None:
+        self.flags = flags
+
+
 class PageLockedMemoryPool:
     """Page-locked host memory."""
 
-    def __init__(self, flags: int = 0) -> None:
+    def __init__(self, allocator: PageLockedAllocator | int = 0) -> None:
         self.active_blocks = 0
 
     def allocate(self, shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C") -> npt.NDArray[Any]:
@@ -172,6 +181,14 @@ class DeviceData:
         self.thread_blocks_per_mp = 32
         self.smem_alloc_granularity = 128
         self.smem_granularity = 32
+
+    @staticmethod
+    def make_valid_tex_channel_count(size: int) -> int:
+        """The least number of channels of a texture, 1, 2 or 4, that holds `size`."""
+        for channels in (1, 2, 4):
+            if size <= channels:
+                return channels
+        raise ValueError(f"make_valid_tex_channel_count: size is {size}; needs 4 or fewer")
 
     def align_bytes(self, word_size: int = 4) -> int:
         """Of rows that warps read as words of 4, 8 or 16 bytes. ValueError for other sizes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import nervanagpu as ng
 import nervanagpu.pycuda.autoinit
 import nervanagpu.pycuda.driver as drv
 import numpy as np
@@ -224,6 +225,54 @@ def test_the_device_says_what_it_is():
     assert device.get_attribute(drv.device_attribute.WARP_SIZE) == 32 == device.warp_size
     with pytest.raises(ValueError, match="attribute 999 is not known"):
         device.get_attribute(999)
+    with pytest.raises(ValueError, match="attribute PCI_BUS_ID is not known"):
+        device.get_attribute(drv.device_attribute.PCI_BUS_ID)
+    assert drv.device_attribute.SHARED_MEMORY_PER_BLOCK in device.get_attributes()
+    optin = {"sm_90a": 227, "sm_80": 163, "sm_52": 48}[ng.device().arch]
+    assert device.max_shared_memory_per_block_optin == optin << 10
+
+
+def test_a_gpu_is_asked_what_it_is(monkeypatch):
+    class Driver:
+        def cuDeviceGetAttribute(self, value, attribute, number):
+            value._obj.value = 100 * number + attribute
+            return 1 if attribute == drv.device_attribute.TCC_DRIVER else 0  # does not know it
+
+    class Gpu:
+        kind, arch, multiprocessors = "cuda", "sm_90a", 132
+
+    monkeypatch.setattr(nervanagpu.pycuda.device, "_driver", Driver)
+    monkeypatch.setattr(nervanagpu.pycuda.device._core, "device", lambda number=None: Gpu)
+    facts = drv.Device(0).get_attributes()
+    attribute = drv.device_attribute
+    assert facts[attribute.PCI_BUS_ID] == 33 and facts[attribute.CLOCK_RATE] == 13
+    assert facts[attribute.TCC_DRIVER] == 0 == facts[attribute.CAN_MAP_HOST_MEMORY]
+    assert set(facts) == set(attribute)
+
+
+def test_names_around_the_driver():
+    assert drv.Function is type(SourceModule("__global__ void f() {}").get_function("f"))
+    with pytest.raises(drv.CompileError) as refused:
+        SourceModule("__global__ void f() { nonsense }")
+    assert "nonsense" in refused.value.stderr and refused.value.msg in str(refused.value)
+    like = np.zeros((3, 4), np.float32, order="F")
+    made = drv.aligned_zeros_like(like, 512)
+    assert made.flags.f_contiguous and made.ctypes.data % 512 == 0 and (made == like).all()
+    assert drv.aligned_empty_like(like).shape == (3, 4)
+    rows = drv.to_device(np.zeros((4, 8), np.uint16))
+    for dtype, fill in (("uint8", drv.memset_d2d8_async), ("uint16", drv.memset_d2d16_async)):
+        fill(rows, 16, 7, 3, 4, drv.Stream())
+        assert (drv.from_device(rows, (4, 16 // np.dtype(dtype).itemsize), dtype)[:, :3] == 7).all()
+    drv.memset_d2d32_async(rows, 16, 9, 2, 4)
+    assert (drv.from_device(rows, (4, 4), np.uint32)[:, :2] == 9).all()
+    from nervanagpu.pycuda import tools
+
+    block = tools.DeviceMemoryPool().allocate(100)
+    assert isinstance(block, tools.PooledDeviceAllocation) and len(block) == 100
+    assert tools.PageLockedMemoryPool(tools.PageLockedAllocator()).allocate(3, "f4").shape == (3,)
+    assert [tools.DeviceData.make_valid_tex_channel_count(n) for n in (1, 2, 3, 4)] == [1, 2, 4, 4]
+    with pytest.raises(ValueError, match="size is 5; needs 4 or fewer"):
+        tools.DeviceData.make_valid_tex_channel_count(5)
 
 
 def test_kernels_made_for_dtypes(rng):
