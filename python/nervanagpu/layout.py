@@ -297,6 +297,20 @@ def scatter_add(self: GPUTensor, slices: Any, value: Any) -> None:
     indexing.add_at(self, slices, value)
 
 
+def scatter_max(self: GPUTensor, slices: Any, value: Any) -> None:
+    """self[slices] = the larger one of it and the value, of all values for an element that is named twice."""
+    from nervanagpu import elementwise
+
+    elementwise.maximum.at(self, slices, value)  # type: ignore[attr-defined]
+
+
+def scatter_min(self: GPUTensor, slices: Any, value: Any) -> None:
+    """self[slices] = the smaller one of it and the value, of all values for an element that is named twice."""
+    from nervanagpu import elementwise
+
+    elementwise.minimum.at(self, slices, value)  # type: ignore[attr-defined]
+
+
 def reduced_view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """The same elements with as few axes as they can have without a copy."""
     if self.contiguous:
@@ -321,6 +335,8 @@ MEMBERS: tuple[tuple[str, Any], ...] = (
     ("tofile", tofile),
     ("partition", partition),
     ("scatter_add", scatter_add),
+    ("scatter_max", scatter_max),
+    ("scatter_min", scatter_min),
     ("reduced_view", reduced_view),
     ("toDlpack", to_dlpack),
 )

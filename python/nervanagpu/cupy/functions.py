@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import composed, manipulation
+from nervanagpu import composed, exchange, functions, manipulation, reductions, scans, sorting
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, shown
@@ -18,8 +19,44 @@ from nervanagpu.protocols import StreamLike
 from nervanagpu.reductions import operand_of
 
 __all__ = [
-    "argmax", "argmin", "asnumpy", "broadcast_arrays", "meshgrid", "reshape", "row_stack",
+    "argmax", "argmin", "asfarray", "asnumpy", "broadcast_arrays", "cumproduct", "fromDlpack", "meshgrid", "msort",
+    "product", "reshape", "round_", "row_stack", "show_config",
 ]  # fmt: skip
+
+
+# ---- names that NumPy no longer has ----------------------------------------------------------------------------------
+
+
+def _renamed(old: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **more: Any) -> Any:
+        warnings.warn(f"{old} is deprecated; needs the name {name}", DeprecationWarning, stacklevel=2)
+        return function(*args, **more)
+
+    call.__name__, call.__doc__ = old, f"{name} under a name that NumPy no longer has."
+    return call
+
+
+product = _renamed("product", "prod", reductions.prod)
+cumproduct = _renamed("cumproduct", "cumprod", scans.cumprod)
+round_ = _renamed("round_", "round", functions.round)
+fromDlpack = _renamed("fromDlpack", "from_dlpack", exchange.from_dlpack)
+
+
+def msort(a: Any) -> GPUTensor:
+    """sort along the first axis."""
+    return sorting.sort(a, axis=0)
+
+
+def asfarray(a: Any, dtype: npt.DTypeLike = np.float64) -> GPUTensor:
+    """An array of floats: of `dtype`, of float64 where that is one of integers."""
+    return asarray(a, dtype if np.issubdtype(np.dtype(dtype), np.inexact) else np.float64)
+
+
+def show_config(*, _full: bool = False) -> None:
+    """Prints what the library found: devices, drivers, libraries."""
+    from nervanagpu.__main__ import doctor
+
+    print(doctor())
 
 
 # ---- joining ---------------------------------------------------------------------------------------------------------

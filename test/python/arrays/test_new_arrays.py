@@ -169,7 +169,7 @@ MEMBERS = """
     T asbuffer asnumpyarray astype backend allocator base contiguous copy copy_from dtype fill get gpudata is_trans
     kahan_count kahan_reset name nbytes ndim ptr reshape rounding set shape share size strides take_array transpose
     device element_strides flatten imag item itemsize mT real sort to to_device tobytes tolist view
-    byteswap data dump dumps flags flat partition reduced_view scatter_add toDlpack tofile
+    byteswap data dump dumps flags flat partition reduced_view scatter_add scatter_max scatter_min toDlpack tofile
     clip getfield put resize setfield setflags as_integer_ratio bit_count is_integer
 """.split()
 

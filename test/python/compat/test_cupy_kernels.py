@@ -517,3 +517,25 @@ def test_words_and_rooms():
     ):
         with pytest.raises(ValueError, match=words):
             call()
+
+
+def test_names_that_numpy_dropped(capsys):
+    a = np.array([[3, 1], [1, 2]])
+    x = cp.array(a)
+    for old, new in (("product", "prod"), ("cumproduct", "cumprod"), ("round_", "round")):
+        with pytest.warns(DeprecationWarning, match=f"{old} is deprecated; needs the name {new}"):
+            np.testing.assert_array_equal(getattr(cp, old)(x).get(), getattr(np, new)(a))
+    np.testing.assert_array_equal(cp.msort(x).get(), np.sort(a, axis=0))
+    assert [str(cp.asfarray(x, d).dtype) for d in (float, int, "float32")] == ["float64", "float64", "float32"]
+    cp.show_config()
+    assert cp.__name__.split(".")[0] in capsys.readouterr().out
+
+
+def test_scattered_extremes(rng):
+    a, at = rng.standard_normal(6), np.array([0, 3, 3, 5, 0])
+    values = rng.standard_normal(5)
+    for name, ufunc in (("scatter_max", np.maximum), ("scatter_min", np.minimum)):
+        x, want = cp.array(a), a.copy()
+        getattr(x, name)(cp.array(at), cp.array(values))
+        ufunc.at(want, at, values)
+        np.testing.assert_array_equal(x.get(), want)
