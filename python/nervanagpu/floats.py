@@ -83,9 +83,9 @@ def _two_to(exponent: GPUTensor) -> GPUTensor:
 def ldexp(a: Any, b: Operand) -> GPUTensor:
     """a * 2 ** b, of integers b; float64 results below 2 ** -1022 may be rounded twice.
 
-    A whole number of Python's beside a tensor is a float16, as NumPy has it.
+    A whole number of Python's beside a tensor of integers is a float16, as NumPy has it.
     """
-    weak = type(a) in (bool, int) and hasattr(b, "dtype")
+    weak = type(a) in (bool, int) and hasattr(b, "dtype") and b.dtype != bool
     given, power = operand_of(np.float16(a) if weak else _floats(a)[0]), operand_of(b)
     if dtypes.kind_of(power.dtype) not in "iub":
         raise TypeError(f"ldexp: b is {power.dtype}; needs integers")

@@ -214,8 +214,10 @@ def imag(x: Operand) -> GPUTensor:
     x = operand_of(x)
     if dtypes.kind_of(x.dtype) == "c":
         return _core.imag_view(x)
-    zero = creation.zeros((), x.dtype)
-    return _core.adopt(zero.ptr, x.shape, (0,) * x.ndim, x.dtype, zero, True) if x.ndim else zero
+    zeros = creation.zeros(x.shape, x.dtype)
+    if x.ndim:  # what is made of a number is its owner's alone
+        zeros.setflags(write=False)
+    return zeros
 
 
 @public()

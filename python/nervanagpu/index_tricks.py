@@ -121,11 +121,19 @@ def _like(function: str, x: GPUTensor, mask: Any) -> GPUTensor:
     return where.reshape(x.shape)
 
 
+def _check_safe(function: str, argument: str, given: Any, values: GPUTensor, to: GPUTensor) -> None:
+    """TypeError for values of a dtype of their own that `to` does not hold."""
+    if hasattr(given, "dtype") and not dtypes.can_cast(values.dtype, to.dtype, "safe"):
+        needs = f"needs what converts to {to.dtype} (casting 'safe')"
+        raise TypeError(f"{function}: {argument} are {values.dtype}; {needs}")
+
+
 @public()
 def place(x: GPUTensor, mask: Operand, vals: Any) -> None:
     """x[mask] = the first of `vals`, again and again as many as there are."""
     to = tensor("place", "x", x)
     where, values = _like("place", to, mask), values_for(to.dtype, vals).reshape(-1)
+    _check_safe("place", "vals", vals, values, to)
     number = creation.array(reductions.sum(where))
     count = int(number)
     if count == 0:
@@ -142,8 +150,7 @@ def putmask(x: GPUTensor, mask: Operand, values: Any) -> None:
     where, given = _like("putmask", to, mask), values_for(to.dtype, values)
     if given.size == 0:
         return
-    if hasattr(values, "dtype") and not dtypes.can_cast(given.dtype, to.dtype, "safe"):
-        raise TypeError(f"putmask: values are {given.dtype}; needs what converts to {to.dtype} (casting 'safe')")
+    _check_safe("putmask", "values", values, given, to)
     row = given.reshape(-1)
     if row.size != 1:
         row = row[creation.arange(to.size) % row.size].reshape(to.shape)

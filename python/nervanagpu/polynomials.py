@@ -141,8 +141,8 @@ def poly(seq_of_zeros: Operand) -> GPUTensor:
     kind = np.dtype(np.mintypecode(zeros.dtype.char))  # float64 of integers, and of float16
     made = creation.ones(1 if zeros.size else (), kind if zeros.size else np.float64)
     for zero in zeros.astype(kind).tolist():
-        nothing = creation.zeros(1, kind)
-        made = composed.concatenate([made, nothing]) - composed.concatenate([nothing, made]) * zero
+        below = made[1:] - made[:-1] * zero  # the first and the last are products: no NaN beside them counts
+        made = composed.concatenate([made[:1], below, made[-1:] * -zero])
     paired = np.array_equal(np.sort(zeros), np.sort(zeros.conj()))
     return made.real.copy() if kind.kind == "c" and paired else made
 

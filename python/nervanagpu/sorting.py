@@ -286,8 +286,9 @@ def digitize(x: Operand, bins: Operand, right: bool = False) -> GPUTensor:
     """
     edges = operand_of(bins)
     x = operand_of(x)
-    if dtypes.kind_of(x.dtype) == "c":
-        raise TypeError(f"digitize: x is {x.dtype}; needs real numbers")
+    for name, given in (("x", x), ("bins", edges)):
+        if dtypes.kind_of(given.dtype) == "c":
+            raise TypeError(f"digitize: {name} is {given.dtype}; needs real numbers")
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins have {edges.ndim} axes; needs 1")
     falls = edges.size > 1 and bool(edges[0] > edges[-1])
@@ -469,7 +470,8 @@ def setdiff1d(ar1: Operand, ar2: Operand, assume_unique: bool = False) -> GPUTen
 @public()
 def setxor1d(ar1: Operand, ar2: Operand, assume_unique: bool = False) -> GPUTensor:
     """The distinct elements that are in one of both alone, in order."""
-    return union1d(setdiff1d(ar1, ar2), setdiff1d(ar2, ar1))
+    apart = setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)
+    return sort(composed.concatenate(apart))  # a NaN of each, as NaN is in no set
 
 
 # ---- counting --------------------------------------------------------------------------------------------------------

@@ -29,7 +29,14 @@ CASES = [
     "xp.average(A('int8',(2,3)),axis=-1,weights=[1,2,3],returned=True)",
     "xp.average(A('int8',(2,3)),axis=0,weights=[1,2,3])",
     "xp.require(A('int8',(2,3)),None,['F','O']).flags.f_contiguous", "xp.power(L([True]),3)", "xp.power([[True]],2)",
-    "xp.ldexp(L([1.]),L([2],'int8'))",
+    "xp.ldexp(L([1.]),L([2],'int8'))", "xp.ldexp(2,L([True,False]))", "xp.ldexp(2,L([1,3],'int8'))",
+    "xp.setxor1d(L([1.5,np.nan,-np.inf,np.nan]),L([np.nan,1.5]))", "xp.setxor1d([1,2,2],[2,3.5])", "xp.setxor1d([],[1])",
+    "xp.poly([1.,np.nan])", "xp.poly([2.,np.inf])", "xp.poly([])", "xp.poly([3])", "xp.poly(L([1j,-1j]))",
+    "x=A('int32',(4,));xp.place(x,x>1,L([1.5]));x", "x=A('int32',(4,));xp.place(x,x>1,[1.5]);x",
+    "x=A('int32',(4,));xp.place(x,x>1,L([9],'int8'));x", "xp.imag(A('float32',(2,3))).flags.c_contiguous",
+    "xp.imag(A('int8',(2,3)))", "xp.imag(A('float64',(2,3))).flags.writeable", "x=A('float64',(3,));x.imag[0]=1",
+    "xp.digitize(A('float32',(3,)),L([1j,2]))", "x=Z((2,2));x[0]=[1j,2]", "x=Z((2,2));x[[0]]=[1j,2]",
+    "x=Z((2,2),'bool');x[[0]]=1j;x",
 ]  # fmt: skip
 CLIPS = [
     "signature='ddd->d'", "signature='fff->f'", "sig='lll->l'", "dtype='float32'", "out=Z((2,),'int8')", "order='F'",
