@@ -169,8 +169,8 @@ def main() -> int:
             row.update(measured(x, args.repeats))
             rows.append(row)
             print(row, flush=True)
-    if args.out:
-        save(args.out, {"commit": commit(), "machine": machine(), "rows": rows})
+            if args.out:  # whatever ends the run
+                save(args.out, {"commit": commit(), "machine": machine(), "rows": rows})
     if bad:
         print(bad, "results are wrong", file=sys.stderr)
     return 1 if bad else 0

@@ -84,6 +84,23 @@ def test_counts_add_up():
 def test_reasons_are_found():
     assert cupy_tests.reason_of("AssertionError: dtype int8; NumPy has int64") == "another dtype than NumPy's"
     assert cupy_tests.reason_of("Strange: of no kind\nmore") == "Strange: of no kind"
+    assert cupy_tests.reason_of("AssertionError: \nArrays are not equal\n\nMismatched elements: 1") == (
+        "other numbers than NumPy's"
+    )
+
+
+def test_what_is_drawn_may_be_singular():
+    from cupy_suite import corners
+
+    drawn = iter([0.0, 0.0, 2.0])
+
+    @corners.retry(3)
+    def body():
+        return float(np.linalg.inv([[next(drawn)]])[0, 0])
+
+    assert body() == 0.5
+    with pytest.raises(np.linalg.LinAlgError):
+        corners.retry(2)(lambda: np.linalg.inv([[0.0]]))()
 
 
 @pytest.mark.skipif("CUPY_TESTS" not in os.environ, reason="CUPY_TESTS names no checkout of CuPy")
