@@ -80,6 +80,12 @@ def of_tree(tree: Path) -> dict[str, float]:
     return found
 
 
+def commit_of(tree: Path) -> str:
+    """Of the checkout that a tree lies in; empty if it lies in none."""
+    command = ["git", "-C", str(tree), "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trees", default="build/python")

@@ -190,7 +190,9 @@ Lazy* lazy_of(const py::handle& h) {
 }
 
 py::object lazy(Expr e) {
-  py::object out = py::cast(Lazy(std::move(e)));
+  auto made = std::make_unique<Lazy>(std::move(e));
+  py::object out = py::cast(made.get(), py::return_value_policy::take_ownership);
+  static_cast<void>(made.release());
   check_result(out);
   return out;
 }
