@@ -111,11 +111,15 @@ def main() -> int:
         rows = [{"call": n, "ns": [known.get(n) for known in least]} for n in names]
         result = {
             "commit": commit(),
+            "trees": [commit_of(t) for t in trees],
             "machine": machine(),
-            "unit": "ns, of the trees one after the other",
+            "unit": "ns of a call, by tree",
+            "rounds": options.rounds,
+            "batch": BATCH,
+            "batches": BATCHES,
             "rows": rows,
         }
-        save(options.out, {**result, "rounds": options.rounds, "batch": BATCH, "batches": BATCHES})
+        save(options.out, result)
     return 0
 
 

@@ -319,7 +319,9 @@ std::string_view name_of(Reduction op) noexcept {
   return number < std::size(kNames) ? kNames[number] : "";
 }
 
-Expr::Expr(const Tensor& tensor) : Expr(expr::leaf_of(tensor)) {}
+Expr::Expr(const Tensor& tensor) : node_(expr::leaf_of(tensor)) {
+  node_->handles.store(1, std::memory_order_relaxed);  // nobody else has it
+}
 Expr Expr::now(const Tensor& tensor) {
   if (expr::writes_wait.load(std::memory_order_acquire)) {
     if (NodePtr value = expr::value_of(tensor)) return own(value);
