@@ -178,7 +178,8 @@ def _quantiles(
         raise TypeError(f"{function}: x has dtype {x.dtype}; needs real numbers")
     asked, own = _asked(function, q, scale, x)
     if asked.size and not (asked.min() >= 0 and asked.max() <= 1):
-        raise ValueError(f"{function}: q is outside its range, 0 to {100 if scale == 100 else 1}")
+        worst = asked[~((asked >= 0) & (asked <= 1))].flat[0] * scale
+        raise ValueError(f"{function}: q has {worst:g}; needs 0 to {100 if scale == 100 else 1}")
     whole = asked.dtype.kind in "iu" and method == "linear"  # an end of the row
     kind = dtypes.kind_of(x.dtype)
     if method not in _EXACT and not whole and (own is not None or kind in "biu"):

@@ -33,7 +33,14 @@ Axis: TypeAlias = int | Sequence[int] | None
 
 def operand_of(x: Any) -> GPUTensor:
     """A tensor as it is, anything else as one."""
-    return x if isinstance(x, GPUTensor) else creation.array(x)
+    if isinstance(x, GPUTensor):
+        return x
+    try:
+        return creation.array(x)
+    except TypeError as error:
+        from nervanagpu.refusals import no_operand
+
+        raise no_operand(x, error) from None
 
 
 def values_for(dtype: Any, values: Any) -> GPUTensor:

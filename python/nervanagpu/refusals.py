@@ -193,8 +193,30 @@ def _caller(function: str) -> _Caller:
     if code.co_flags & inspect.CO_VARKEYWORDS:
         rest = code.co_varnames[len(names) + bool(code.co_flags & inspect.CO_VARARGS)]
         arguments |= found.f_locals.get(rest, {})
-    name = type(arguments["self"]).__name__ if code.co_name == "__init__" else code.co_name.lstrip("_")
+    name = (
+        type(arguments["self"]).__name__
+        if code.co_name == "__init__"
+        else code.co_name.lstrip("_").removesuffix("_method")
+    )
+    if name == "function":  # of a ufunc, which says its name itself
+        name = str(found.f_locals.get("name", function))
     return _Caller(name, {own: value for own, value in arguments.items() if own != "self"})
+
+
+def operand_name(value: Any) -> str:
+    """What a message calls an operand: "exp: x", as the function that was called does; "operand", if it has no name."""
+    caller = _caller("")
+    own = next((name for name, given in caller.arguments.items() if given is value), "")
+    return f"{caller.function}: {own}" if own and caller.function else "operand"
+
+
+def no_operand(value: Any, error: Exception) -> Exception:
+    """The error of a value that no tensor can be made of, with its name."""
+    name = operand_name(value)
+    found = re.match(r"dtype is (.*?); (needs .*)", str(error), re.S)
+    if name == "operand" or found is None:
+        return error
+    return type(error)(f"{name} is {shown(value)}, with dtype {found[1]}; {found[2]}")
 
 
 def _refused(caller: _Caller, signature: ast.arguments, args: tuple[Any, ...], named: dict[str, Any]) -> _Lack | str:

@@ -485,8 +485,8 @@ def bincount(x: Operand, weights: Operand | None = None, minlength: int = 0) -> 
     least = integer("bincount", "minlength", no_bool("bincount", "minlength", minlength), 0)
     if x.ndim != 1 or dtypes.kind_of(x.dtype) not in "iub":
         raise TypeError(f"bincount: x is {x.dtype} of shape {x.shape}; needs a row of integers")
-    if x.size and int(reductions.min(x).item()) < 0:
-        raise ValueError("bincount: x has an element below 0")
+    if x.size and (least_of := int(reductions.min(x).item())) < 0:
+        raise ValueError(f"bincount: x has {least_of}; needs integers of 0 or more")
     length = max(int(reductions.max(x).item()) + 1 if x.size else 0, least)
     if weights is None:
         counts = creation.zeros((length,), np.int64)

@@ -259,3 +259,32 @@ def test_what_numpy_takes_is_taken() -> None:
     assert NET.predict(X, batch=np.int32(2)).shape == (4, 2)
     assert ng.conv2d(IMAGE, FILTER, padding=np.array([1, 1]), stride=np.int64(2)).shape == (1, 2, 2, 1)
     assert ng.layers.Conv(np.int64(3), np.array([3, 3])).config()["window"] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ng.maximum(A, "x"), "maximum: b is str; needs a GPUTensor, a number, a list or a NumPy array"),
+        (lambda: ng.where(A > 0, {}, A), "where: a is dict; needs a GPUTensor"),
+        (lambda: ng.clip(A, 0, "x"), "clip: a_max is str; needs a GPUTensor"),
+        (lambda: A.clip("x"), "clip: min is str; needs a GPUTensor"),
+        (lambda: ng.sum("x"), "sum: x is 'x', with dtype <U1; needs float16, .* integer type of 8 to 64 bits"),
+        (lambda: ng.mean(None), "mean: x is None, with dtype object; needs float16"),
+        (lambda: ng.isin(A, ["x"]), r"isin: test_elements is \['x'\], with dtype <U1; needs float16"),
+        (lambda: ng.interp(A, "x", [1]), "interp: xp is 'x', with dtype <U1; needs"),
+        (lambda: ng.cov("x"), "cov: m is 'x', with dtype <U1; needs"),
+        (lambda: ng.put(A, "x", 1), "put: ind is 'x', with dtype <U1; needs"),
+    ],
+)
+def test_operands_are_called_as_the_function_calls_them(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_numbers_outside_of_their_range_are_shown() -> None:
+    with pytest.raises(ValueError, match="percentile: q has -3; needs 0 to 100"):
+        ng.percentile(A, [50, -3])
+    with pytest.raises(ValueError, match="quantile: q has nan; needs 0 to 1"):
+        ng.quantile(A, float("nan"))
+    with pytest.raises(ValueError, match="bincount: x has -2; needs integers of 0 or more"):
+        ng.bincount([1, -2])
