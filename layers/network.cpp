@@ -139,6 +139,7 @@ std::vector<float> Network::predict(const Samples& x, std::int64_t batch) {
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
   std::vector<float> result;
   result.reserve(static_cast<std::size_t>(count * net.out.size()));
+  const Impl::Keeping keeping(net, count, batch);
   for (std::int64_t first = 0; first < count; first += batch) {
     const std::int64_t n = std::min(batch, count - first);
     const Program& p = net.prepare(n, Impl::Mode::inference);
@@ -249,7 +250,8 @@ MemoryPlan Network::memory(std::int64_t batch, bool training) const {
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
   const auto p = impl_->build(batch, training ? Impl::Mode::training : Impl::Mode::inference);
   std::vector<Program::Buffer> buffers = p->buffers();
-  return {p->arena_bytes(), layers::place_buffers(buffers, false)};
+  const OnDevice here(impl_->device);
+  return {p->arena_bytes(), layers::place_buffers(buffers, false), training ? 0 : impl_->pieces_bytes(batch)};
 }
 
 void Network::set_interrupt(std::function<void()> check) {

@@ -32,6 +32,22 @@ struct Network::Impl {
     layers::Run& run_;
   };
 
+  // While it lives, batches share what they would each make of the weights, if there are enough of them.
+  class Keeping {
+   public:
+    Keeping(Impl& net, std::int64_t count, std::int64_t batch) : run_(net.run) {
+      constexpr std::int64_t kWorth = 3;  // batches: pieces that are kept are written twice
+      if (count / kWorth >= batch) run_.pieces = &pieces_;
+    }
+    ~Keeping() { run_.pieces = nullptr; }
+    Keeping(const Keeping&) = delete;
+    Keeping& operator=(const Keeping&) = delete;
+
+   private:
+    layers::Run& run_;
+    std::map<std::uint64_t, Pieces> pieces_;
+  };
+
   // The last steps of training, if they were like each other: layers/recorded_step.cpp.
   class RecordedStep;
 
@@ -66,6 +82,7 @@ struct Network::Impl {
   [[nodiscard]] std::unique_ptr<layers::Program> build(std::int64_t n, Mode mode) const;
   const layers::Program& prepare(std::int64_t n, Mode mode);
   void forget_programs();
+  [[nodiscard]] std::size_t pieces_bytes(std::int64_t n) const;  // of all layers
   void prepare_gradients();
 
   // --- host data (steps.cpp)

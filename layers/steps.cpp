@@ -176,6 +176,7 @@ Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batc
   check_labels(y, count, "y");
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
   Evaluation sum;
+  const Keeping keeping(*this, count, batch);
   for (std::int64_t first = 0; first < count; first += batch) {
     const std::int64_t n = std::min(batch, count - first);
     const Program& p = prepare(n, Mode::inference);

@@ -68,6 +68,7 @@ void bind_dlpack(py::module_& m);
 void bind_expr(py::module_& m);
 void bind_fast_slots(py::module_& m);  // after GPUTensor has all its operators
 void bind_gemm(py::module_& m);
+void bind_pieces(py::module_& m);
 void bind_gemm_plan(py::module_& m);
 void bind_conv(py::module_& m);
 void bind_conv_pool(py::module_& m);

@@ -3,12 +3,13 @@
 
 #include <optional>
 
-#include "python/bind.h"
+#include "python/bind_pieces.h"
 
 namespace nervanagpu::python {
 namespace {
 
-GemmPlan plan_of(const Tensor& a, const Tensor& b, const Tensor& out, float alpha, float beta,
+template <class A, class B>
+GemmPlan plan_of(const A& a, const B& b, const Tensor& out, float alpha, float beta,
                  const std::optional<Tensor>& bias, bool relu, bool relu_first, const Rounding& rounding,
                  const std::string& tile, std::int64_t splits, bool tensor_cores, const std::string& activation,
                  const std::pair<float, float>& clip, const std::optional<Tensor>& scale,
@@ -22,16 +23,33 @@ GemmPlan plan_of(const Tensor& a, const Tensor& b, const Tensor& out, float alph
   return {a, b, out, options};
 }
 
-void launch(const GemmPlan& plan, const py::handle& a, const py::handle& b, const py::handle& out,
-            const py::handle& bias, const py::object& stream) {
-  const Tensor& left = planned_tensor("gemm plan", "a", a);
-  const Tensor& right = planned_tensor("gemm plan", "b", b);
+template <class A, class B>
+void launch_operands(const GemmPlan& plan, const A& a, const B& b, const py::handle& out, const py::handle& bias,
+                     const py::object& stream) {
   auto& c = const_cast<Tensor&>(planned_tensor("gemm plan", "out", out));
   const Tensor* added = bias.is_none() ? nullptr : &planned_tensor("gemm plan", "bias", bias);
   const Stream queue = stream_from(stream);
   const GilRelease release;
   before_write(c);
-  plan.launch(left, right, c, added, queue);
+  plan.launch(a, b, c, added, queue);
+}
+
+void launch(const GemmPlan& plan, const py::handle& a, const py::handle& b, const py::handle& out,
+            const py::handle& bias, const py::object& stream) {
+  const auto tensor = [](const char* name, const py::handle& h) -> const Tensor& {
+    return planned_tensor("gemm plan", name, h);
+  };
+  if (const Pieces* pieces = pieces_of(b)) return launch_operands(plan, tensor("a", a), *pieces, out, bias, stream);
+  if (const Pieces* pieces = pieces_of(a)) return launch_operands(plan, *pieces, tensor("b", b), out, bias, stream);
+  launch_operands(plan, tensor("a", a), tensor("b", b), out, bias, stream);
+}
+
+template <class A, class B>
+void bind_plan(py::class_<GemmPlan>& c) {
+  c.def(py::init(&plan_of<A, B>), py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"),
+        py::arg("bias"), py::arg("relu"), py::arg("relu_first"), py::arg("rounding"), py::arg("tile"),
+        py::arg("splits"), py::arg("tensor_cores"), py::arg("activation"), py::arg("clip"), py::arg("scale"),
+        py::arg("mask"), py::arg("sums"), py::arg("precision"));
 }
 
 }  // namespace
@@ -55,15 +73,15 @@ void bind_gemm_plan(py::module_& m) {
       "JSON file for each GPU, driver and version. Nothing is measured in a CUDA graph's capture or on the emulator.\n"
       "NERVANAGPU_AUTOTUNE=1 turns it on from the start; ValueError for a value of it other than 0 and 1.");
   py::class_<GemmPlan> c(m, "GemmPlan");
-  c.def(py::init(&plan_of), py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"),
-        py::arg("bias"), py::arg("relu"), py::arg("relu_first"), py::arg("rounding"), py::arg("tile"),
-        py::arg("splits"), py::arg("tensor_cores"), py::arg("activation"), py::arg("clip"), py::arg("scale"),
-        py::arg("mask"), py::arg("sums"), py::arg("precision"));
+  bind_plan<Tensor, Tensor>(c);
+  bind_plan<Tensor, Pieces>(c);
+  bind_plan<Pieces, Tensor>(c);
   c.def("launch", &launch, py::arg("a"), py::arg("b"), py::arg("out"), py::arg("bias") = py::none(),
         py::arg("stream") = py::none());
   c.attr("__call__") = c.attr("launch");
   c.def_property_readonly("workspace", &GemmPlan::workspace);
   c.def_property_readonly("kernel", &GemmPlan::kernel);
+  c.def_property_readonly("pieces", &GemmPlan::pieces);
 }
 
 }  // namespace nervanagpu::python

@@ -14,6 +14,7 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_expr(m);
   nervanagpu::python::bind_fast_slots(m);
   nervanagpu::python::bind_gemm(m);
+  nervanagpu::python::bind_pieces(m);
   nervanagpu::python::bind_gemm_plan(m);
   nervanagpu::python::bind_conv(m);
   nervanagpu::python::bind_conv_pool(m);

@@ -72,6 +72,14 @@ NG_API void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmO
 // a or a column of b that is not there in the result. beta must be 0.
 NG_API Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& options = {});
 
+// Pieces of a float32 matrix that were made before (pieces.hpp), for products of Precision::tensor.
+struct PiecesAt {
+  std::uint64_t address = 0;  // of gemm_pieces_bytes(), aligned to 16; 0: there are none
+  int count = 0;              // of an element, 2 or 3
+  std::int64_t rows = 0, columns = 0;  // of the matrix as it lies, rows of contiguous elements
+  friend bool operator==(const PiecesAt&, const PiecesAt&) = default;
+};
+
 // The same on raw device addresses. Row-major, leading dimensions in elements.
 struct GemmProblem {
   bool a_transposed = false;  // A is stored as [k, m] with rows of lda
@@ -106,6 +114,9 @@ struct GemmProblem {
   std::int64_t pointers = 0;
   bool sum_batch = false;       // A B is the sum of the batch's products in ascending order, C one matrix
   std::uint64_t workspace = 0;  // gemm_workspace() bytes, aligned to 16; 0: none
+  // Of what A, B are now, each one matrix. Read instead of being made again by a product that takes so many (gemm_pieces()); others
+  // do not look at them. The bits are the same.
+  PiecesAt a_pieces, b_pieces;
   friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include "nervanagpu/export.hpp"
 #include "nervanagpu/gemm.hpp"
+#include "nervanagpu/pieces.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
 
@@ -22,6 +23,7 @@ struct GemmAddresses {
   std::uint64_t scale = 0;
   std::uint64_t mask = 0;
   std::uint64_t row_sum = 0, column_sum = 0, row_max_abs = 0, column_max_abs = 0;
+  std::uint64_t a_pieces = 0, b_pieces = 0;  // of the problem's, if it has them
 };
 
 // Copies are handles of one plan. Any thread may launch, also several at once. A launch allocates, copies and awaits nothing
@@ -36,8 +38,13 @@ class NG_API GemmPlan {
   // `options.mask` and what is written of rows and columns are kept and are those of every launch.
   GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options = {});
 
+  // With pieces in an operand's place; each launch brings such.
+  GemmPlan(const Tensor& a, const Pieces& b, const Tensor& c, const GemmOptions& options = {});
+  GemmPlan(const Pieces& a, const Tensor& b, const Tensor& c, const GemmOptions& options = {});
+
   [[nodiscard]] std::size_t workspace() const;       // bytes of device memory that a launch needs
   [[nodiscard]] const std::string& kernel() const;   // its name; "" if there is nothing to compute
+  [[nodiscard]] int pieces() const;                  // of each element of its operands; 0: multiplied as they are
   [[nodiscard]] const GemmProblem& problem() const;  // addresses are alignments
 
   // Throws InvalidArgument for an address that is missing, or aligned to less than was planned.
@@ -45,6 +52,10 @@ class NG_API GemmPlan {
   // Of a plan of tensors; the workspace, if one is needed, is taken from the library's memory pool. Throws InvalidArgument
   // or TypeError for a tensor that is unlike the planned one, or a c that shares memory with another.
   void launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor* bias = nullptr,
+              const Stream& stream = {}) const;
+  void launch(const Tensor& a, const Pieces& b, Tensor& c, const Tensor* bias = nullptr,
+              const Stream& stream = {}) const;
+  void launch(const Pieces& a, const Tensor& b, Tensor& c, const Tensor* bias = nullptr,
               const Stream& stream = {}) const;
 
  private:

@@ -207,16 +207,29 @@ typedef struct ng_gemm_problem {
   uint64_t row_sum, column_sum, row_max_abs, column_max_abs;
   int32_t precision;       /* ng_precision, of float32 operands. NG_TENSOR wants a workspace, and must have it */
   int32_t no_tensor_cores; /* 1: 16-bit floats have chains of multiply-adds, bytes (the same bits) too */
+  /* Addresses of pieces of what A, B are now (ng_gemm_split), or 0, and how many an element has. A product that takes so many
+   * reads them instead of making its own; the bits are the same. Not of a batch of several As, or Bs. */
+  uint64_t a_pieces, b_pieces;
+  int32_t a_piece_count, b_piece_count;
 } ng_gemm_problem;
 #define NG_GEMM_PROBLEM_INIT                                                                                           \
   {                                                                                                                    \
     sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, \
-        0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
+        0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                   \
   }
 
 /* Bytes of device memory for partial sums that the problem wants; 0: none. */
 NG_C_API ng_status ng_gemm_workspace(const ng_gemm_problem* problem, size_t* bytes);
 NG_C_API ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream);
+
+/* How many pieces the product has of each element of its operands, 2 or 3; 0: it multiplies them as they are. */
+NG_C_API ng_status ng_gemm_pieces(const ng_gemm_problem* problem, int32_t* count);
+/* Device memory for `count` pieces, 2 or 3, of a float32 matrix of `rows` rows of `columns` contiguous elements. */
+NG_C_API ng_status ng_gemm_pieces_bytes(int64_t rows, int64_t columns, int32_t count, size_t* bytes);
+/* Writes them to address `pieces`, aligned to 16, of what lies at `matrix` when `stream` comes to it; rows are `leading` elements
+ * apart. Who writes the matrix later calls this again. */
+NG_C_API ng_status ng_gemm_split(uint64_t matrix, int64_t rows, int64_t columns, int64_t leading, int32_t count,
+                                 uint64_t pieces, uint64_t stream);
 
 /* 1: products and plans that come now measure which of their kernels is the fastest here (autotune.hpp); the first launch of
  * a form then waits and takes memory, unless it is captured. The bits are the same. 0: they do not. */
@@ -268,9 +281,10 @@ typedef struct ng_gemm_addresses {
   uint64_t scale;
   uint64_t mask;
   uint64_t row_sum, column_sum, row_max_abs, column_max_abs;
+  uint64_t a_pieces, b_pieces; /* of the problem's counts, where it has them */
 } ng_gemm_addresses;
 #define NG_GEMM_ADDRESSES_INIT \
-  { sizeof(ng_gemm_addresses), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(ng_gemm_addresses), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* The problem's addresses only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself. bias,
  * scale, mask, row_sum ... not 0: there is one. workspace is not looked at (splits 1: the plan needs none, but for sums).

@@ -20,6 +20,7 @@
 #include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"
+#include "nervanagpu/pieces.hpp"
 #include "nervanagpu/pool_plan.hpp"
 #include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"

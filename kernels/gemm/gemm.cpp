@@ -14,6 +14,7 @@
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/prepared.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/types.h"
@@ -204,6 +205,20 @@ void check_batch(const GemmProblem& p) {
   if (p.splits > 1) refuse("splits", p.splits, "0 or 1 for a batch of products");
 }
 
+void check_pieces(const GemmProblem& p, bool a) {
+  const PiecesAt& at = a ? p.a_pieces : p.b_pieces;
+  const std::string name = a ? "a_pieces" : "b_pieces";
+  if (at.address == 0) return;
+  const auto refuse_pieces = [&](const std::string& what) { throw InvalidArgument("gemm: " + (name + what)); };
+  if (p.a_type != Dtype::float32) refuse_pieces(" are given; needs float32 operands");
+  if (at.count != 2 && at.count != 3) refuse_pieces(" has count " + std::to_string(at.count) + "; needs 2 or 3");
+  if (at.address % 16 != 0) refuse_pieces(": address is " + std::to_string(at.address) + "; needs a multiple of 16");
+  if (p.pointers != 0 || (p.batch > 1 && (a ? p.stride_a : p.stride_b) != 0)) refuse_pieces(" are given for a batch; needs one matrix");
+  if (kept::of_operand(p, a)) return;
+  refuse_pieces(" are of " + std::to_string(at.rows) + " rows of " + std::to_string(at.columns) +
+                "; needs those of the operand as it lies");
+}
+
 bool multiplies_pieces(const Kernel& k) {
   return bf16x6::is(k) || f16x3::is(k);
 }
@@ -257,7 +272,9 @@ Prepared::Call call_of(const GemmProblem& p) {
           p.row_sum,
           p.column_sum,
           p.row_max_abs,
-          p.column_max_abs};
+          p.column_max_abs,
+          p.a_pieces.address,
+          p.b_pieces.address};
 }
 
 bool finished_apart(const Plan& plan, const GemmProblem& p) {
@@ -309,6 +326,8 @@ void check(const GemmProblem& p) {
   check_address("c", p.c, p.pointers != 0 ? kEntry : size_of(p.c_type), true);
   check_address("bias", p.bias, size_of(p.bias_type), false);
   check_address("scale", p.scale, size_of(Dtype::float32), false);
+  check_pieces(p, true);
+  check_pieces(p, false);
   if (p.workspace % 16 != 0) refuse("address of workspace", static_cast<std::int64_t>(p.workspace), "a multiple of 16");
 }
 

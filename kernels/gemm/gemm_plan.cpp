@@ -4,7 +4,7 @@
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/prepared.h"
-#include "kernels/gemm/tensors/dot.h"
+#include "kernels/gemm/tensors/pieces.h"
 #include "nervanagpu/error.hpp"
 #include "src/device/placement.h"
 #include "src/memory/workspace.h"
@@ -20,15 +20,27 @@ void check_address(const char* name, std::uint64_t got, std::uint64_t planned) {
   check_planned_address(kPlan, name, got, planned);
 }
 
+// Of pieces in an operand's place.
+void check_count(const char* name, int got, int planned) {
+  if (got == planned) return;
+  const auto words = [](int count) { return count == 0 ? "a tensor" : std::to_string(count) + " pieces"; };
+  throw InvalidArgument(std::string("gemm plan: ") + name + " is " + words(got) + "; needs " + words(planned) +
+                        ", as planned");
+}
+
 }  // namespace
 
 struct GemmPlan::Impl {
+  static std::shared_ptr<const Impl> of_operands(const Tensor& a, const Tensor& b, const Tensor& c,
+                                                 const GemmOptions& options, const sgemm::Kept& kept);
+  void launch_operands(const Tensor& a, const Tensor& b, Tensor& c, const Tensor* bias, const Stream& stream,
+                       const sgemm::Kept& kept) const;
   Impl(const GemmProblem& problem, const std::string& tile);
 
   void check(const GemmAddresses& at) const;
   void launch(const GemmAddresses& at, StreamId stream) const {
     prepared->launch({at.a, at.b, at.c, at.bias, at.workspace, alpha, beta, seed, offset + at.rounding_offset, at.scale,
-                      at.mask, at.row_sum, at.column_sum, at.row_max_abs, at.column_max_abs},
+                      at.mask, at.row_sum, at.column_sum, at.row_max_abs, at.column_max_abs, at.a_pieces, at.b_pieces},
                      stream);
   }
 
@@ -41,6 +53,7 @@ struct GemmPlan::Impl {
   int device = get_device();
   bool of_tensors = false, swapped = false;
   std::vector<TensorForm> tensors;  // a, b, c and, if there is one, bias
+  int a_count = 0, b_count = 0;     // of pieces in an operand's place
   Tensor scale, mask, row_sum, column_sum, row_max_abs, column_max_abs;
 };
 
@@ -76,6 +89,8 @@ void GemmPlan::Impl::check(const GemmAddresses& at) const {
   check_address("column_sum", at.column_sum, form.column_sum);
   check_address("row_max_abs", at.row_max_abs, form.row_max_abs);
   check_address("column_max_abs", at.column_max_abs, form.column_max_abs);
+  check_address("a_pieces", at.a_pieces, form.a_pieces.address);
+  check_address("b_pieces", at.b_pieces, form.b_pieces.address);
   if (form.bias == 0 && at.bias != 0) {
     throw InvalidArgument("gemm plan: bias is " + std::to_string(at.bias) + "; needs 0, none was planned");
   }
@@ -88,13 +103,15 @@ void GemmPlan::Impl::check(const GemmAddresses& at) const {
 GemmPlan::GemmPlan(const GemmProblem& problem, const std::string& tile)
     : impl_(std::make_shared<const Impl>(problem, tile)) {}
 
-GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+std::shared_ptr<const GemmPlan::Impl> GemmPlan::Impl::of_operands(const Tensor& a, const Tensor& b, const Tensor& c,
+                                                                 const GemmOptions& options, const sgemm::Kept& kept) {
   const Placed here = sgemm::placed(kPlan, a, b, c, options);
   const bool matrices = a.ndim() == 2 && b.ndim() == 2 && c.ndim() == 2;
-  const sgemm::Described d = matrices ? sgemm::describe(a, b, c, options) : sgemm::describe_batch(a, b, c, options);
+  const sgemm::Described d = matrices ? sgemm::describe(a, b, c, options, kept) : sgemm::describe_batch(a, b, c, options);
   auto impl = std::make_shared<Impl>(d.problem, options.tile);
   impl->of_tensors = true;
   impl->swapped = d.swapped;
+  impl->a_count = kept.a.count, impl->b_count = kept.b.count;
   impl->tensors = {TensorForm(a), TensorForm(b), TensorForm(c)};
   if (options.bias != nullptr) impl->tensors.emplace_back(*options.bias);
   if (options.scale != nullptr) impl->scale = *options.scale;
@@ -104,14 +121,24 @@ GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   keep(impl->mask, options.mask);
   keep(impl->row_sum, options.row_sum), keep(impl->column_sum, options.column_sum);
   keep(impl->row_max_abs, options.row_max_abs), keep(impl->column_max_abs, options.column_max_abs);
-  impl_ = std::move(impl);
+  return impl;
 }
+
+GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options)
+    : impl_(Impl::of_operands(a, b, c, options, {})) {}
+GemmPlan::GemmPlan(const Tensor& a, const Pieces& b, const Tensor& c, const GemmOptions& options)
+    : impl_(Impl::of_operands(a, PiecesAccess::matrix(b), c, options, {{}, PiecesAccess::at(b)})) {}
+GemmPlan::GemmPlan(const Pieces& a, const Tensor& b, const Tensor& c, const GemmOptions& options)
+    : impl_(Impl::of_operands(PiecesAccess::matrix(a), b, c, options, {PiecesAccess::at(a), {}})) {}
 
 std::size_t GemmPlan::workspace() const {
   return impl_->prepared == nullptr ? 0 : impl_->prepared->workspace();
 }
 const std::string& GemmPlan::kernel() const {
   return impl_->name;
+}
+int GemmPlan::pieces() const {
+  return impl_->prepared == nullptr ? 0 : impl_->prepared->pieces();
 }
 const GemmProblem& GemmPlan::problem() const {
   return impl_->form;
@@ -125,13 +152,28 @@ void GemmPlan::launch(const GemmAddresses& addresses, const Stream& stream) cons
 }
 
 void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor* bias, const Stream& stream) const {
-  const Impl& p = *impl_;
+  impl_->launch_operands(a, b, c, bias, stream, {});
+}
+void GemmPlan::launch(const Tensor& a, const Pieces& b, Tensor& c, const Tensor* bias, const Stream& stream) const {
+  impl_->launch_operands(a, PiecesAccess::matrix(b), c, bias, stream, {{}, PiecesAccess::at(b)});
+  PiecesAccess::used_on(b, stream);
+}
+void GemmPlan::launch(const Pieces& a, const Tensor& b, Tensor& c, const Tensor* bias, const Stream& stream) const {
+  impl_->launch_operands(PiecesAccess::matrix(a), b, c, bias, stream, {PiecesAccess::at(a), {}});
+  PiecesAccess::used_on(a, stream);
+}
+
+void GemmPlan::Impl::launch_operands(const Tensor& a, const Tensor& b, Tensor& c, const Tensor* bias,
+                                     const Stream& stream, const sgemm::Kept& kept) const {
+  const Impl& p = *this;
   if (!p.of_tensors) throw InvalidArgument("gemm plan: was made of addresses; needs a launch with addresses");
   const Placed placed(kPlan,
                       {{"the plan", p.device}, {"a", a}, {"b", b}, {"c", c}, {"bias", bias}, {"stream", stream}});
   check_like(kPlan, "a", a, p.tensors[0]);
   check_like(kPlan, "b", b, p.tensors[1]);
   check_like(kPlan, "c", c, p.tensors[2]);
+  check_count("a", kept.a.count, a_count);
+  check_count("b", kept.b.count, b_count);
   const bool biased = p.tensors.size() > 3;
   if (biased != (bias != nullptr)) {
     throw InvalidArgument(biased ? "gemm plan: bias is missing; one was planned" : "gemm plan: bias was not planned");
@@ -151,7 +193,9 @@ void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor*
                             p.row_sum.address(),
                             p.column_sum.address(),
                             p.row_max_abs.address(),
-                            p.column_max_abs.address()};
+                            p.column_max_abs.address(),
+                            p.swapped ? kept.b.address : kept.a.address,
+                            p.swapped ? kept.a.address : kept.b.address};
   p.check(at);
   p.launch(at, stream.handle());
   if (stream.handle() == 0) return;

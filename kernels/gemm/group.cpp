@@ -54,7 +54,7 @@ struct Hash {
 bool joins(const GemmProblem& p) {
   const bool own_pieces = p.precision == Precision::tensor && p.workspace != 0;  // room for one product's
   return p.batch == 1 && p.pointers == 0 && !own_pieces && !p.rounding.stochastic && p.splits == 1 && p.k != 0 &&
-         p.mask == 0 && !has_sums(p);
+         p.mask == 0 && !has_sums(p) && p.a_pieces.address == 0 && p.b_pieces.address == 0;
 }
 
 // The elements from one address to the next; -1: none that a batch can have.

@@ -12,6 +12,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
@@ -102,7 +103,9 @@ void Prepared::ask(const GemmProblem& p) {
                       p.row_sum,
                       p.column_sum,
                       p.row_max_abs,
-                      p.column_max_abs};
+                      p.column_max_abs,
+                      p.a_pieces.address,
+                      p.b_pieces.address};
   each(least, false, [&](const Part& part, std::span<const std::byte> block) {
     asked_.push_back(Device::ask(*part.kernel, part.grid, block));
   });
@@ -126,14 +129,20 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   partial_sums_offset_ = room.partial_sums;
   pieces_ = std::make_unique<InPieces>();
   InPieces& out = *pieces_;
-  out.a = room.a, out.b = room.b;
+  const Place workspace_a = {&Call::workspace, room.a};
+  const Place workspace_b = {&Call::workspace, room.b};
+  const auto count = static_cast<int>(two ? f16x3::kPieces : bf16x6::kPieces);
+  out.count = count;
+  const auto kept = [&](const PiecesAt& x) { return x.address != 0 && x.count == count; };
+  out.a = kept(problem.a_pieces) ? Place{&Call::a_pieces, kept::before(count)} : workspace_a;
+  out.b = kept(problem.b_pieces) ? Place{&Call::b_pieces, kept::before(count)} : workspace_b;
   const auto at = [](const Kernel& kernel, std::string_view name) { return offset_of(kernel, name, kNone); };
   const auto found = [&](const Kernel& kernel) {  // where kernels read what others have found
     std::vector<Patch> all = {{at(kernel, "ranges"), &Call::workspace, 0}};
     if (two) all.push_back({at(kernel, "halves"), &Call::workspace, room.halves});
     return all;
   };
-  const auto split = [&](const bf16x6::Launch& l) {
+  const auto split = [&](const bf16x6::Launch& l, bool first) {
     Step x;
     x.launch = {part_of(*l.kernel, l.grid, l.values), found(*l.kernel)};
     for (const Patch& p : {Patch{at(*l.kernel, "from_a"), &Call::a, 0}, Patch{at(*l.kernel, "from_b"), &Call::b, 0},
@@ -141,6 +150,13 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
                            Patch{at(*l.kernel, "to_b"), &Call::workspace, room.b}}) {
       x.launch.patches.push_back(p);
     }
+    const auto words = [&](const char* name, const PiecesAt& pieces, std::uint64_t Call::*from, bool k_inside) {
+      if (first && kept(pieces)) {
+        x.launch.patches.push_back({at(*l.kernel, name), from, kept::words_at(count, k_inside)});
+      }
+    };
+    words("kept_a", problem.a_pieces, &Call::a_pieces, !problem.a_transposed);
+    words("kept_b", problem.b_pieces, &Call::b_pieces, problem.b_transposed);
     return x;
   };
   const auto product = [&](const bf16x6::Launch& l) {
@@ -153,17 +169,18 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   };
   out.own = found(*plan.kernel);
   if (two) {
-    out.before.push_back(split(f16x3::split(registry, problem, plan.splits)));
+    out.before.push_back(split(f16x3::split(registry, problem, plan.splits), true));
     if (plan.tail) add_tail(problem, *plan.tail);
-    out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless)));
+    out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless), false));
     const bf16x6::Launch three = f16x3::otherwise(registry, problem, plan.splits, device_.info().multiprocessors);
     const hgemm::Maps maps = bf16x6::maps(*three.kernel, problem);
     Step x = product(three);
     x.map_a = std::make_unique<MapCache>(std::vector{maps.a});
     x.map_b = std::make_unique<MapCache>(std::vector{maps.b});
+    x.a_pieces = workspace_a, x.b_pieces = workspace_b;
     out.behind.push_back(std::move(x));
   } else {
-    out.before.push_back(split(bf16x6::split(registry, problem, plan.splits)));
+    out.before.push_back(split(bf16x6::split(registry, problem, plan.splits), true));
   }
   out.behind.push_back(product(bf16x6::otherwise(registry, problem, plan.splits, unless)));
 }
@@ -189,7 +206,8 @@ void Prepared::add_tail(const GemmProblem& problem, const f16x3::Tail& tail) {
   const bf16x6::Launch l = f16x3::tail_product(registry, problem, tail, device_.info().multiprocessors);
   Step& product = *add(*l.kernel, l.grid, l.values, "c", !cut);
   product.a = offset_of(*l.kernel, "a", kNone), product.b = offset_of(*l.kernel, "b", kNone);
-  product.a_plus = plus.a, product.b_plus = plus.b;
+  product.a_pieces = pieces_->a, product.b_pieces = pieces_->b;
+  product.a_pieces.plus += plus.a, product.b_pieces.plus += plus.b;
   const hgemm::Maps maps = f16x3::tail_maps(*l.kernel, problem, tail);
   product.map_a = std::make_unique<MapCache>(std::vector{maps.a});
   product.map_b = std::make_unique<MapCache>(std::vector{maps.b});
@@ -255,8 +273,8 @@ void Prepared::step(const Step& x, const Call& call, bool maps, const Queue& que
   std::memcpy(block.data(), part.block.data(), part.block.size());
   for (const Patch& patch : x.launch.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
   if (x.map_a && maps) {
-    x.map_a->get(device_, call.workspace + pieces_->a + x.a_plus, block.data() + x.a);
-    x.map_b->get(device_, call.workspace + pieces_->b + x.b_plus, block.data() + x.b);
+    x.map_a->get(device_, x.a_pieces.in(call), block.data() + x.a);
+    x.map_b->get(device_, x.b_pieces.in(call), block.data() + x.b);
   } else if (!x.map_a) {
     put(block.data(), x.a, kNone, call.a);
     put(block.data(), x.b, kNone, call.b);
@@ -279,8 +297,8 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     for (const Step& x : pieces_->before) step(x, call, maps, queue);
   }
   std::memcpy(block.data(), main_.block.data(), main_.block.size());
-  const std::uint64_t a = pieces_ ? call.workspace + pieces_->a : swapped_ ? call.b : call.a;
-  const std::uint64_t b = pieces_ ? call.workspace + pieces_->b : swapped_ ? call.a : call.b;
+  const std::uint64_t a = pieces_ ? pieces_->a.in(call) : swapped_ ? call.b : call.a;
+  const std::uint64_t b = pieces_ ? pieces_->b.in(call) : swapped_ ? call.a : call.b;
   if (pieces_) {
     for (const Patch& patch : pieces_->own) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
   }

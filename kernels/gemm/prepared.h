@@ -26,6 +26,7 @@ class Prepared {
     std::uint64_t seed = 0, rounding_offset = 0;
     std::uint64_t scale = 0, mask = 0;
     std::uint64_t row_sum = 0, column_sum = 0, row_max_abs = 0, column_max_abs = 0;
+    std::uint64_t a_pieces = 0, b_pieces = 0;
     std::uint64_t nothing = 0;  // stays 0
   };
 
@@ -34,6 +35,7 @@ class Prepared {
 
   [[nodiscard]] const Kernel& kernel() const { return *main_.kernel; }
   [[nodiscard]] std::size_t workspace() const { return workspace_; }  // bytes
+  [[nodiscard]] int pieces() const { return pieces_ ? pieces_->count : 0; }  // of an element
   // The addresses are aligned as the problem's are, or better: .needs were asked for with those when it was made.
   void launch(const Call& call, StreamId stream) const;
 
@@ -75,6 +77,11 @@ class Prepared {
     std::uint64_t Call::*from = nullptr;
     std::uint64_t plus = 0;
   };
+  struct Place {  // of pieces
+    std::uint64_t Call::*from = nullptr;
+    std::uint64_t plus = 0;
+    [[nodiscard]] std::uint64_t in(const Call& call) const { return call.*from + plus; }
+  };
   struct After {
     Part part;
     std::vector<Patch> patches;
@@ -84,13 +91,14 @@ class Prepared {
     After launch;
     bool product = false;  // writes what the kernel would have
     std::uint16_t a = kNone, b = kNone, c = kNone;
-    std::unique_ptr<MapCache> map_a, map_b;  // of pieces in the workspace; none: its a and b are the call's
-    std::uint64_t a_plus = 0, b_plus = 0;    // of where they begin there
+    std::unique_ptr<MapCache> map_a, map_b;  // of pieces; none: its a and b are the call's
+    Place a_pieces, b_pieces;
     Finish finish;
   };
   struct InPieces {
-    std::size_t a = 0, b = 0;  // pieces in the workspace
-    std::vector<Patch> own;    // of the kernel
+    int count = 0;  // of an element
+    Place a, b;
+    std::vector<Patch> own;  // of the kernel
     std::vector<Step> before, behind;
   };
   void add_pieces(const GemmProblem& problem, const Plan& plan);

@@ -68,6 +68,7 @@ from nervanagpu._core import (
     Hazard,
     KernelInfo,
     MemoryStats,
+    Pieces,
     Stream,
     autotune,
     device,

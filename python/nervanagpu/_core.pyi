@@ -472,6 +472,46 @@ def dot(
     mask: GPUTensor | None = None,
     sums: Sequence[GPUTensor | None] = ...,
 ) -> GPUTensor: ...
+def dot_by_pieces(
+    a: GPUTensor,
+    b: Pieces,
+    out: GPUTensor | None,
+    alpha: float,
+    beta: float,
+    bias: GPUTensor | None,
+    relu: bool,
+    relu_first: bool,
+    rounding: Rounding,
+    stream: Stream | None,
+    tile: str,
+    splits: int,
+    tensor_cores: bool,
+    activation: str,
+    clip: tuple[float, float],
+    scale: GPUTensor | None,
+    mask: GPUTensor | None,
+    sums: Sequence[GPUTensor | None],
+) -> GPUTensor: ...
+def dot_of_pieces(
+    a: Pieces,
+    b: GPUTensor,
+    out: GPUTensor | None,
+    alpha: float,
+    beta: float,
+    bias: GPUTensor | None,
+    relu: bool,
+    relu_first: bool,
+    rounding: Rounding,
+    stream: Stream | None,
+    tile: str,
+    splits: int,
+    tensor_cores: bool,
+    activation: str,
+    clip: tuple[float, float],
+    scale: GPUTensor | None,
+    mask: GPUTensor | None,
+    sums: Sequence[GPUTensor | None],
+) -> GPUTensor: ...
 def batched_dot(
     a: GPUTensor,
     b: GPUTensor,
@@ -526,11 +566,28 @@ def xla_workspace(  # bytes; -1: the operation has no such result
     numbers: dict[str, list[int]],
 ) -> int: ...
 
+class Pieces:
+    def __init__(self, matrix: GPUTensor, pieces: int = 2, stream: Stream | None = None) -> None: ...
+    def set(self, matrix: GPUTensor, stream: Stream | None = None) -> None: ...
+    def copy(self) -> GPUTensor: ...
+    @property
+    def T(self) -> Pieces: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any] | str: ...
+    @property
+    def pieces(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+
 class GemmPlan:
     def __init__(
         self,
-        a: GPUTensor,
-        b: GPUTensor,
+        a: GPUTensor | Pieces,
+        b: GPUTensor | Pieces,
         out: GPUTensor,
         alpha: float,
         beta: float,
@@ -552,18 +609,20 @@ class GemmPlan:
     def workspace(self) -> int: ...
     @property
     def kernel(self) -> str: ...
+    @property
+    def pieces(self) -> int: ...
     def launch(
         self,
-        a: GPUTensor,
-        b: GPUTensor,
+        a: GPUTensor | Pieces,
+        b: GPUTensor | Pieces,
         out: GPUTensor,
         bias: GPUTensor | None = None,
         stream: Stream | None = None,
     ) -> None: ...
     def __call__(
         self,
-        a: GPUTensor,
-        b: GPUTensor,
+        a: GPUTensor | Pieces,
+        b: GPUTensor | Pieces,
         out: GPUTensor,
         bias: GPUTensor | None = None,
         stream: Stream | None = None,
@@ -976,7 +1035,7 @@ class Network:
     @property
     def flops(self) -> float: ...
     def summary(self, batch: int) -> str: ...
-    def memory(self, batch: int, training: bool) -> tuple[int, int]: ...
+    def memory(self, batch: int, training: bool) -> tuple[int, int, int]: ...
     def share_memory(self, share: bool) -> None: ...
     def save(self, path: str, optimizer: bool) -> None: ...
     def load_parameters(self, path: str) -> None: ...

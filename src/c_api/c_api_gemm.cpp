@@ -4,6 +4,7 @@
 
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/gemm_plan.hpp"
+#include "nervanagpu/pieces.hpp"
 #include "src/c_api/c_api.h"
 #include "src/c_api/c_api_gemm.h"
 
@@ -66,6 +67,12 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
   out.pointers = p.pointers;
   out.tensor_cores = !flag_of(kGemm, "no_tensor_cores", p.no_tensor_cores);
   out.precision = precision_of(kGemm, p.precision);
+  const auto pieces = [&](std::uint64_t address, std::int32_t count, bool k_inside, std::int64_t length) {
+    if (address == 0) return PiecesAt{};
+    return k_inside ? PiecesAt{address, count, length, p.k} : PiecesAt{address, count, p.k, length};
+  };
+  out.a_pieces = pieces(p.a_pieces, p.a_piece_count, !out.a_transposed, p.m);
+  out.b_pieces = pieces(p.b_pieces, p.b_piece_count, out.b_transposed, p.n);
   return out;
 }
 
@@ -103,6 +110,31 @@ ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream) {
   });
 }
 
+ng_status ng_gemm_pieces(const ng_gemm_problem* problem, int32_t* count) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  constexpr const char* kName = "ng_gemm_pieces";
+  return c_api::guarded([&] {
+    if (count == nullptr) c_api::refuse(kName, "count", "null", "where to put the number");
+    *count = gemm_pieces(c_api::problem_of(c_api::read_problem(problem, kName)));
+  });
+}
+
+ng_status ng_gemm_pieces_bytes(int64_t rows, int64_t columns, int32_t count, size_t* bytes) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  constexpr const char* kName = "ng_gemm_pieces_bytes";
+  return c_api::guarded([&] {
+    if (bytes == nullptr) c_api::refuse(kName, "bytes", "null", "where to put the number");
+    *bytes = gemm_pieces_bytes(rows, columns, count);
+  });
+}
+
+ng_status ng_gemm_split(uint64_t matrix, int64_t rows, int64_t columns, int64_t leading, int32_t count, uint64_t pieces,
+                        uint64_t stream) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  return c_api::guarded(
+      [&] { gemm_split(matrix, leading, {pieces, count, rows, columns}, Stream::from_handle(stream)); });
+}
+
 ng_status ng_gemm_plan_create(const ng_gemm_problem* problem, ng_gemm_plan** plan) {
   using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
   constexpr const char* kName = "ng_gemm_plan_create";
@@ -133,7 +165,7 @@ ng_status ng_gemm_plan_launch(const ng_gemm_plan* plan, const ng_gemm_addresses*
       c_api::check_workspace(kName, at.workspace_bytes, p.workspace(), "ng_gemm_plan_workspace");
     }
     p.launch({at.a, at.b, at.c, at.bias, at.workspace, at.rounding_offset, at.scale, at.mask, at.row_sum, at.column_sum,
-              at.row_max_abs, at.column_max_abs},
+              at.row_max_abs, at.column_max_abs, at.a_pieces, at.b_pieces},
              Stream::from_handle(stream));
   });
 }

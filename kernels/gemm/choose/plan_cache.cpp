@@ -77,6 +77,10 @@ GemmProblem normal_form(const GemmProblem& problem) {
     if (*sums != 0) *sums = 4;
   }
   if (p.workspace != 0) p.workspace = 16;
+  for (PiecesAt* x : {&p.a_pieces, &p.b_pieces}) {
+    if (p.precision == Precision::strict || x->address == 0) *x = {};  // which nobody reads
+    if (x->address != 0) x->address = 16;
+  }
   p.alpha = 1.0F;
   if (p.beta != 0.0F) p.beta = 1.0F;
   p.rounding.seed = p.rounding.offset = 0;
@@ -89,7 +93,9 @@ std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& prob
   if (tile.empty() && autotune()) {
     const Key key = {problem, tile, device.serial(), true};
     if (auto found = cache.find(key)) return *found;
-    if (const auto plan = tuner().choose(device, problem, !device.capturing(stream))) {
+    GemmProblem own = problem;  // which is measured with other operands
+    own.a_pieces = own.b_pieces = {};
+    if (const auto plan = tuner().choose(device, own, !device.capturing(stream))) {
       return cache.get(key, [&] { return std::make_shared<const Prepared>(device, problem, *plan); });
     }
   }
@@ -103,6 +109,7 @@ std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::
   static auto& cache = *new Memo<Key, std::size_t, Hash>;
   GemmProblem p = normal_form(problem);
   p.workspace = 16;  // as if there were one
+  p.a_pieces = p.b_pieces = {};
   return cache.get({p, tile, device.serial()}, [&] { return search_workspace(device, p, tile); });
 }
 

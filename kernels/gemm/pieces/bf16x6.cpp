@@ -7,6 +7,7 @@
 
 #include "kernels/gemm/choose/hgemm_cost.h"
 #include "kernels/gemm/epilogue/flags.h"
+#include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/pieces/piece_sides.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -195,7 +196,7 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
   for (const Split& s : {a, b}) {
     const auto four = [](std::int64_t x) { return x % kUnit == 0; };
     name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
-    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
+    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer).u32(s.inner);
     v.u32(kSize * s.leading).u32(2 * pitch_of(s.inner));
   }
@@ -209,8 +210,13 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
 
 Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {
   const Room where = room(p, splits);
-  return split(registry, split_of(a_of(p), p.workspace + where.a), split_of(b_of(p), p.workspace + where.b),
-               p.workspace, unless);
+  Split a = split_of(a_of(p), p.workspace + where.a);
+  Split b = split_of(b_of(p), p.workspace + where.b);
+  if (unless.halves == 0) {  // behind f16x3.sass pieces that are kept are two
+    a.kept = kept::words(p.a_pieces, kPieces, false);
+    b.kept = kept::words(p.b_pieces, kPieces, false);
+  }
+  return split(registry, a, b, p.workspace, unless);
 }
 
 Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/pieces/piece_sides.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -157,7 +158,7 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
     name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
     const std::int64_t across = ceil_div(s.inner, kAcross);
     const std::int64_t down = ceil_div(s.outer, std::int64_t{1} << down_log(s));
-    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
+    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
     v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
     v.u32(s.units() / kSample | 1);                              // odd: not the same column of all rows
@@ -178,8 +179,11 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
 
 bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
   const bf16x6::Room where = bf16x6::room(p, splits);
-  return split(registry, source_of(a_of(p), p.workspace + where.a), source_of(b_of(p), p.workspace + where.b),
-               p.workspace + where.halves, kLean, false);
+  Source a = source_of(a_of(p), p.workspace + where.a);
+  Source b = source_of(b_of(p), p.workspace + where.b);
+  a.rows.kept = kept::words(p.a_pieces, kPieces, a.k_inside);
+  b.rows.kept = kept::words(p.b_pieces, kPieces, b.k_inside);
+  return split(registry, a, b, p.workspace + where.halves, kLean, false);
 }
 
 bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, int multiprocessors) {

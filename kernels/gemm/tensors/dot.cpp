@@ -6,6 +6,7 @@
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/tensor_cores/hgemm_rows.h"
 #include "kernels/gemm/tensors/dot.h"
@@ -141,6 +142,14 @@ void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tenso
 }
 void put_operands(GemmProblem& p, const Source& a, const Source& b) {
   put_operands(p, a.tensor(), a.layout, b.tensor(), b.layout);
+}
+
+// Those that are of an operand as it lies: a row or a column may be seen as either.
+void put_pieces(GemmProblem& p, const sgemm::Kept& kept, bool swapped) {
+  p.a_pieces = swapped ? kept.b : kept.a;
+  p.b_pieces = swapped ? kept.a : kept.b;
+  if (!kept::of_operand(p, true)) p.a_pieces = {};
+  if (!kept::of_operand(p, false)) p.b_pieces = {};
 }
 
 // Copies of operands that the tensor cores would take if they lay otherwise, where that is worth it.
@@ -295,6 +304,10 @@ Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream) {
 }  // namespace sgemm
 
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+  sgemm::multiply(a, b, c, options, {});
+}
+
+void sgemm::multiply(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options, const Kept& kept) {
   const Placed here = sgemm::placed("gemm", a, b, c, options);
   check_shapes(a, b);
   check_out(a, b, c, options);
@@ -333,6 +346,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     left.swap_tensor(right);
   }
   put_operands(p, left, right);
+  put_pieces(p, kept, lc->transposed);
   if (!multiplied_by_rows(p, options)) {
     bring_to_tensor_cores(p, left, right, options.stream);
     sgemm::run(p, options);
@@ -368,7 +382,7 @@ void check_product(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   check_out(a, b, c, options);
 }
 
-Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options, const Kept& kept) {
   check_product(a, b, c, options);
   Described out;
   GemmProblem& p = out.problem;
@@ -402,6 +416,7 @@ Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   }
   if (out.swapped) swap_operands(p, la, lb);
   put_operands(p, out.swapped ? b : a, la, out.swapped ? a : b, lb);
+  put_pieces(p, kept, out.swapped);
   p.c = c.address();
   p.ldc = lc.leading;
   return out;

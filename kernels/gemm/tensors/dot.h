@@ -39,6 +39,11 @@ void swap_operands(GemmProblem& p, Matrix& a, Matrix& b);
 // A bias as contiguous memory; sets bias_per_row.
 Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream);
 
+// Pieces of a and b that are kept.
+struct Kept {
+  PiecesAt a, b;
+};
+
 struct Described {
   GemmProblem problem;   // without a workspace
   bool swapped = false;  // C^T = B^T A^T: the problem's a and b are the tensors' b and a
@@ -49,10 +54,14 @@ void check_product(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
 
 // As the tensors lie: nothing is copied. Throws InvalidArgument for one that no kernel can read so, and for what
 // gemm(a, b, c, options) refuses.
-Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
+Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options,
+                   const Kept& kept = {});
 
 // The same of tensors as batched_dot() takes them.
 Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
+
+// gemm() with them, of operands that lie without gaps.
+void multiply(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options, const Kept& kept);
 
 // gemm() of it, with the workspace that it wants from the memory pool.
 void run(GemmProblem problem, const GemmOptions& options);

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nervanagpu import _core
-from nervanagpu._core import GPUTensor
+from nervanagpu._core import GPUTensor, Pieces
 from nervanagpu.arguments import tensor
-from nervanagpu.linalg.products import check_factors
+from nervanagpu.linalg.products import check_factors, check_pieces
 from nervanagpu.options import Rounding, check_clip, keywords
 
 if TYPE_CHECKING:
@@ -25,14 +25,16 @@ class GemmPlan(_core.GemmPlan):
     launch(a, b, out, bias=None, stream=None): queues the product of other tensors of the same form, with the bits
     of `dot`. ValueError for a shape, stride or alignment that was not planned, or an out that shares memory.
     plan(a, b, out) is the same. Any thread, any stream; may be captured in a CUDA graph.
-    kernel: its name. workspace: bytes that a launch takes from the memory pool, for parts of k.
+    a or b may be Pieces, and then is one at each launch, of as many.
+    kernel: its name. workspace: bytes that a launch takes from the memory pool, for parts of k. pieces: how many an
+    element of the operands is taken apart to, 2 or 3; 0: they are multiplied as they are.
     """
 
     @keywords(Rounding)
     def __init__(
         self,
-        a: GPUTensor,
-        b: GPUTensor,
+        a: GPUTensor | Pieces,
+        b: GPUTensor | Pieces,
         out: GPUTensor,
         alpha: float = 1.0,
         beta: float = 0.0,
@@ -55,8 +57,10 @@ class GemmPlan(_core.GemmPlan):
         **rounding: Unpack[Rounding],
     ) -> None:
         """Choose the kernel. Nothing is launched."""
+        check_pieces("gemm plan", a, b)
         for name, value in (("a", a), ("b", b), ("out", out)):
-            tensor("gemm plan", name, value)
+            if name == "out" or not isinstance(value, Pieces):
+                tensor("gemm plan", name, value)
         check_clip("gemm plan", activation, clip)
         check_factors("gemm plan", a.dtype, alpha=alpha, beta=beta)
         sums = (row_sum, column_sum, row_max_abs, column_max_abs)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, array_checks, creation, dtypes, ufunc_keywords
-from nervanagpu._core import GPUTensor, Stream
+from nervanagpu._core import GPUTensor, Pieces, Stream
 from nervanagpu.arguments import is_array_like, is_operand, iterable, number, tensor
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
@@ -42,8 +42,18 @@ def check_factors(name: str, dtype: Any, **factors: float) -> None:
             raise ValueError(f"{name}: {which} is {value}; needs a number that float32 holds for {dtype} operands")
 
 
+def check_pieces(name: str, a: object, b: object) -> None:
+    """One operand at most is made of pieces."""
+    if isinstance(a, Pieces) and isinstance(b, Pieces):
+        raise TypeError(f"{name}: a and b are Pieces; needs a GPUTensor for one of them")
+
+
 def _is_plain(alpha: float, beta: float, bias: object, relu: bool) -> bool:
     return alpha == 1 and beta == 0 and bias is None and not relu
+
+
+def _are_factors(*values: object) -> bool:
+    return all(isinstance(x, GPUTensor | Pieces) for x in values)
 
 
 def _operand(name: str, value: Any) -> GPUTensor:
@@ -210,8 +220,8 @@ def _shortened(full: F) -> F:
 @_shortened
 @keywords(Rounding)
 def dot(
-    a: GPUTensor,
-    b: GPUTensor,
+    a: GPUTensor | Pieces,
+    b: GPUTensor | Pieces,
     out: GPUTensor | None = None,
     alpha: float = 1.0,
     beta: float = 0.0,
@@ -268,7 +278,8 @@ def dot(
     tensor_cores: 16-bit floats in rows that begin at multiples of 16 bytes are multiplied by the tensor cores of
     sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1. False
     has chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
-    precision: of float32, "strict" or "tensor"; None: what `ng.precision` has set.
+    precision: of float32, "strict" or "tensor"; None: what `ng.precision` has set. a or b may be `ng.Pieces` of a
+    matrix: with "tensor" it is not taken apart again.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
     ValueError: shapes that do not fit, `out` sharing memory with another argument (for a and b alone it may be
@@ -291,13 +302,17 @@ def dot(
             return _result("dot", dot(a, b), out)
         if product is not NotImplemented:
             return product
-    if _is_plain(alpha, beta, bias, relu) and not (isinstance(a, GPUTensor) and isinstance(b, GPUTensor)):
+    check_pieces("dot", a, b)
+    if _is_plain(alpha, beta, bias, relu) and not _are_factors(a, b):
         return dot(_operand("a", a), _operand("b", b), out, precision=precision)
-    _check_tensor("a", a)
-    _check_tensor("b", b)
+    if not isinstance(a, Pieces):
+        _check_tensor("a", a)
+    if not isinstance(b, Pieces):
+        _check_tensor("b", b)
     if out is not None:
         _check_tensor("out", out)
-    if _is_plain(alpha, beta, bias, relu) and (a.ndim != 2 or b.ndim != 2 or not _multiplies(a.dtype, b.dtype)):
+    tensors = isinstance(a, GPUTensor) and isinstance(b, GPUTensor)
+    if tensors and _is_plain(alpha, beta, bias, relu) and (a.ndim != 2 or b.ndim != 2 or not _multiplies(a.dtype, b.dtype)):
         with _at(precision):
             return _result("dot", _numpy_dot(a, b), out)
     if bias is not None:
@@ -320,8 +335,9 @@ def dot(
     rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
+    by: Any = _core.dot if tensors else _core.dot_by_pieces if isinstance(b, Pieces) else _core.dot_of_pieces
     with _at(precision):
-        result = _core.dot(a, b, out, alpha, beta, bias, *rest, *last)
+        result = by(a, b, out, alpha, beta, bias, *rest, *last)
     return result if out is None else out
 
 
