@@ -168,12 +168,7 @@ class Full final : public Layer::Impl {
     const Tensor& w = parameters[0].value;
     auto it = run.pieces->find(w.address());
     if (it == run.pieces->end()) {
-      try {
-        it = run.pieces->emplace(w.address(), Pieces::of_constant(w, count, run.stream)).first;
-      } catch (const OutOfMemory&) {  // each batch makes its own, in memory that others take, too
-        run.pieces = nullptr;
-        return nullptr;
-      }
+      it = run.pieces->emplace(w.address(), Pieces::of_constant(w, count, run.stream)).first;
     }
     return &it->second;
   }

@@ -137,18 +137,19 @@ std::vector<float> Network::predict(const Samples& x, std::int64_t batch) {
   Impl& net = *impl_;
   const std::int64_t count = net.count_of(x, "x");
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
-  std::vector<float> result;
-  result.reserve(static_cast<std::size_t>(count * net.out.size()));
-  const Impl::Keeping keeping(net, count, batch);
-  for (std::int64_t first = 0; first < count; first += batch) {
-    const std::int64_t n = std::min(batch, count - first);
-    const Program& p = net.prepare(n, Impl::Mode::inference);
-    net.send({x, {}, n, first});
-    net.infer(p);
-    const std::vector<float> part = net.read(p.output);
-    result.insert(result.end(), part.begin(), part.end());
-  }
-  return result;
+  return net.sharing(count, batch, [&] {
+    std::vector<float> result;
+    result.reserve(static_cast<std::size_t>(count * net.out.size()));
+    for (std::int64_t first = 0; first < count; first += batch) {
+      const std::int64_t n = std::min(batch, count - first);
+      const Program& p = net.prepare(n, Impl::Mode::inference);
+      net.send({x, {}, n, first});
+      net.infer(p);
+      const std::vector<float> part = net.read(p.output);
+      result.insert(result.end(), part.begin(), part.end());
+    }
+    return result;
+  });
 }
 
 Evaluation Network::evaluate(const Samples& x, Labels y, std::int64_t batch) {

@@ -14,6 +14,7 @@
 #include "layers/packed.h"
 #include "layers/program.h"
 #include "nervanagpu/device.hpp"
+#include "nervanagpu/error.hpp"
 #include "nervanagpu/layers/network.hpp"
 #include "src/feed.h"
 
@@ -32,14 +33,12 @@ struct Network::Impl {
     layers::Run& run_;
   };
 
-  // While it lives, batches share what they would each make of the weights, if there are enough of them.
+  // While it lives, batches share what they would each make of the weights.
   class Keeping {
    public:
-    Keeping(Impl& net, std::int64_t count, std::int64_t batch) : run_(net.run) {
-      constexpr std::int64_t kWorth = 3;  // batches: pieces that are kept are written twice
-      if (count / kWorth >= batch) run_.pieces = &pieces_;
-    }
+    explicit Keeping(Impl& net) : run_(net.run) { run_.pieces = &pieces_; }
     ~Keeping() { run_.pieces = nullptr; }
+    [[nodiscard]] bool any() const { return !pieces_.empty(); }
     Keeping(const Keeping&) = delete;
     Keeping& operator=(const Keeping&) = delete;
 
@@ -112,6 +111,20 @@ struct Network::Impl {
   void whole_step(const layers::Program& p, const SgdStep& step);
   // Of the batch that was sent. Whoever reads `judged` waits for it.
   void train(const layers::Program& p, const SgdStep& step, bool observe);
+  // f(), which computes `count` samples in batches; they share pieces of weights if they are enough and there is room.
+  template <class F>
+  auto sharing(std::int64_t count, std::int64_t batch, const F& f) {
+    constexpr std::int64_t kWorth = 3;  // batches: pieces that are kept are written twice
+    if (count / kWorth >= batch) {
+      const Keeping keeping(*this);
+      try {
+        return f();
+      } catch (const OutOfMemory&) {  // without them there may be room
+        if (!keeping.any()) throw;
+      }
+    }
+    return f();
+  }
   Evaluation evaluate(const Samples& x, Labels y, std::int64_t batch);
   void parameter_rows(std::vector<StatisticsRow>& rows_out) const;
 };
