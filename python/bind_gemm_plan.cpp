@@ -9,11 +9,11 @@ namespace nervanagpu::python {
 namespace {
 
 template <class A, class B>
-GemmPlan plan_of(const A& a, const B& b, const Tensor& out, float alpha, float beta,
-                 const std::optional<Tensor>& bias, bool relu, bool relu_first, const Rounding& rounding,
-                 const std::string& tile, std::int64_t splits, bool tensor_cores, const std::string& activation,
-                 const std::pair<float, float>& clip, const std::optional<Tensor>& scale,
-                 const std::optional<Tensor>& mask, const Sums& sums, const std::optional<std::string>& precision) {
+GemmPlan plan_of(const A& a, const B& b, const Tensor& out, float alpha, float beta, const std::optional<Tensor>& bias,
+                 bool relu, bool relu_first, const Rounding& rounding, const std::string& tile, std::int64_t splits,
+                 bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
+                 const std::optional<Tensor>& scale, const std::optional<Tensor>& mask, const Sums& sums,
+                 const std::optional<std::string>& precision) {
   GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, rounding, splits, tensor_cores);
   options.tile = tile;
   options.precision = precision_from(precision);

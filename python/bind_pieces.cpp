@@ -40,21 +40,22 @@ const Pieces* pieces_of(const py::handle& h) {
 }
 
 void bind_pieces(py::module_& m) {
-  py::class_<Pieces> c(m, "Pieces", py::is_final(),
-                       "A float32 matrix taken apart once for products with precision=\"tensor\", of which each would "
-                       "take it apart again.\n\n"
-                       "Pieces(matrix, pieces=2, stream=None): `matrix` is a GPUTensor of two axes, any view. `ng.dot` "
-                       "and `ng.GemmPlan` take\n"
-                       "it for a or b, as it is or transposed (.T), and give the bits that they give for the matrix.\n"
-                       "It is a value, as matrix.astype(...) would be: it holds a copy of the matrix, and what is "
-                       "written to that later is not\n"
-                       "seen; set() takes another one. Work is queued in `stream`.\n"
-                       "pieces: 2, which large products take, or 3, which others take, and those with `splits` "
-                       "(GemmPlan.pieces says it). A\n"
-                       "product that wants others, or none, is computed from the copy.\n"
-                       "shape, ndim, dtype, T; pieces: their number. nbytes: of device memory: 8 (of three pieces 10) an element, "
-                       "and 6 KiB.\n"
-                       "TypeError: not float32. ValueError: not two axes, or another number of pieces.");
+  py::class_<Pieces> c(
+      m, "Pieces", py::is_final(),
+      "A float32 matrix taken apart once for products with precision=\"tensor\", of which each would "
+      "take it apart again.\n\n"
+      "Pieces(matrix, pieces=2, stream=None): `matrix` is a GPUTensor of two axes, any view. `ng.dot` "
+      "and `ng.GemmPlan` take\n"
+      "it for a or b, as it is or transposed (.T), and give the bits that they give for the matrix.\n"
+      "It is a value, as matrix.astype(...) would be: it holds a copy of the matrix, and what is "
+      "written to that later is not\n"
+      "seen; set() takes another one. Work is queued in `stream`.\n"
+      "pieces: 2, which large products take, or 3, which others take, and those with `splits` "
+      "(GemmPlan.pieces says it). A\n"
+      "product that wants others, or none, is computed from the copy.\n"
+      "shape, ndim, dtype, T; pieces: their number. nbytes: of device memory: 8 (of three pieces 10) an element, "
+      "and 6 KiB.\n"
+      "TypeError: not float32. ValueError: not two axes, or another number of pieces.");
   c.def(py::init([](const Tensor& matrix, int pieces, const py::object& stream) {
           const Stream queue = stream_from(stream);
           const GilRelease release;

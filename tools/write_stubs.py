@@ -18,7 +18,7 @@ from nervanagpu import function_table
 
 ROOT = Path(__file__).parent.parent
 KNOWN = re.compile(
-    r"(GPUTensor|Stream|Operand|Axis|Any|None|bool|int|float|str|bytes|npt\.DTypeLike|tuple|list|Sequence|SupportsIndex"
+    r"(GPUTensor|Pieces|Stream|Operand|Axis|Any|None|bool|int|float|str|bytes|npt\.DTypeLike|tuple|list|Sequence|SupportsIndex"
     r"|[\[\], |.])+"
 )
 TITLES = {
@@ -115,7 +115,7 @@ def stub_of_members() -> str:
         "",
         "import numpy.typing as npt",
         "",
-        "from nervanagpu._core import GPUTensor, Stream",
+        "from nervanagpu._core import GPUTensor, Pieces, Stream",
         "from nervanagpu.elementwise import Operand",
         "from nervanagpu.reductions import Axis",
         "",

@@ -74,8 +74,8 @@ NG_API Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& option
 
 // Pieces of a float32 matrix that were made before (pieces.hpp), for products of Precision::tensor.
 struct PiecesAt {
-  std::uint64_t address = 0;  // of gemm_pieces_bytes(), aligned to 16; 0: there are none
-  int count = 0;              // of an element, 2 or 3
+  std::uint64_t address = 0;           // of gemm_pieces_bytes(), aligned to 16; 0: there are none
+  int count = 0;                       // of an element, 2 or 3
   std::int64_t rows = 0, columns = 0;  // of the matrix as it lies, rows of contiguous elements
   friend bool operator==(const PiecesAt&, const PiecesAt&) = default;
 };

@@ -213,7 +213,8 @@ void check_pieces(const GemmProblem& p, bool a) {
   if (p.a_type != Dtype::float32) refuse_pieces(" are given; needs float32 operands");
   if (at.count != 2 && at.count != 3) refuse_pieces(" has count " + std::to_string(at.count) + "; needs 2 or 3");
   if (at.address % 16 != 0) refuse_pieces(": address is " + std::to_string(at.address) + "; needs a multiple of 16");
-  if (p.pointers != 0 || (p.batch > 1 && (a ? p.stride_a : p.stride_b) != 0)) refuse_pieces(" are given for a batch; needs one matrix");
+  if (p.pointers != 0 || (p.batch > 1 && (a ? p.stride_a : p.stride_b) != 0))
+    refuse_pieces(" are given for a batch; needs one matrix");
   if (kept::of_operand(p, a)) return;
   refuse_pieces(" are of " + std::to_string(at.rows) + " rows of " + std::to_string(at.columns) +
                 "; needs those of the operand as it lies");

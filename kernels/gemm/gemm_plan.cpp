@@ -104,10 +104,11 @@ GemmPlan::GemmPlan(const GemmProblem& problem, const std::string& tile)
     : impl_(std::make_shared<const Impl>(problem, tile)) {}
 
 std::shared_ptr<const GemmPlan::Impl> GemmPlan::Impl::of_operands(const Tensor& a, const Tensor& b, const Tensor& c,
-                                                                 const GemmOptions& options, const sgemm::Kept& kept) {
+                                                                  const GemmOptions& options, const sgemm::Kept& kept) {
   const Placed here = sgemm::placed(kPlan, a, b, c, options);
   const bool matrices = a.ndim() == 2 && b.ndim() == 2 && c.ndim() == 2;
-  const sgemm::Described d = matrices ? sgemm::describe(a, b, c, options, kept) : sgemm::describe_batch(a, b, c, options);
+  const sgemm::Described d =
+      matrices ? sgemm::describe(a, b, c, options, kept) : sgemm::describe_batch(a, b, c, options);
   auto impl = std::make_shared<Impl>(d.problem, options.tile);
   impl->of_tensors = true;
   impl->swapped = d.swapped;

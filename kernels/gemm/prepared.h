@@ -34,7 +34,7 @@ class Prepared {
   Prepared(Device& device, const GemmProblem& problem, const Plan& plan);
 
   [[nodiscard]] const Kernel& kernel() const { return *main_.kernel; }
-  [[nodiscard]] std::size_t workspace() const { return workspace_; }  // bytes
+  [[nodiscard]] std::size_t workspace() const { return workspace_; }         // bytes
   [[nodiscard]] int pieces() const { return pieces_ ? pieces_->count : 0; }  // of an element
   // The addresses are aligned as the problem's are, or better: .needs were asked for with those when it was made.
   void launch(const Call& call, StreamId stream) const;

@@ -131,8 +131,9 @@ ng_status ng_gemm_pieces_bytes(int64_t rows, int64_t columns, int32_t count, siz
 ng_status ng_gemm_split(uint64_t matrix, int64_t rows, int64_t columns, int64_t leading, int32_t count, uint64_t pieces,
                         uint64_t stream) {
   using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
-  return c_api::guarded(
-      [&] { gemm_split(matrix, leading, {pieces, count, rows, columns}, Stream::from_handle(stream)); });
+  return c_api::guarded([&] {
+    gemm_split(matrix, leading, {pieces, count, rows, columns}, Stream::from_handle(stream));
+  });
 }
 
 ng_status ng_gemm_plan_create(const ng_gemm_problem* problem, ng_gemm_plan** plan) {

@@ -20,10 +20,11 @@ namespace {
 void check(std::int64_t rows, std::int64_t columns, std::int64_t count) {
   if (count != 2 && count != 3) refuse("count is " + std::to_string(count) + "; needs 2 or 3");
   constexpr std::int64_t kMost = std::int64_t{1} << 31;  // units of a kernel, and rows of all pieces
-  const bool fits = rows >= 0 && columns >= 0 && rows < kMost / count && columns < kMost &&
-                    (columns == 0 || rows < kMost / columns);
+  const bool fits =
+      rows >= 0 && columns >= 0 && rows < kMost / count && columns < kMost && (columns == 0 || rows < kMost / columns);
   if (fits) return;
-  refuse("a matrix of " + std::to_string(rows) + " rows of " + std::to_string(columns) + "; needs less than 2^31 elements");
+  refuse("a matrix of " + std::to_string(rows) + " rows of " + std::to_string(columns) +
+         "; needs less than 2^31 elements");
 }
 
 }  // namespace

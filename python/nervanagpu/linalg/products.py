@@ -75,6 +75,11 @@ def _multiplies(first: Any, second: Any) -> bool:
     return (a == b and a in _MULTIPLIED) or (a in _BYTES and b in _BYTES)
 
 
+def _are_matrices(a: GPUTensor, b: GPUTensor) -> bool:
+    """That kernels multiply."""
+    return a.ndim == 2 and b.ndim == 2 and _multiplies(a.dtype, b.dtype)
+
+
 def _sums_of(dtype: Any) -> Any:
     return np.int32 if str(dtype) in _BYTES else dtype
 
@@ -285,7 +290,7 @@ def dot(
     ValueError: shapes that do not fit, `out` sharing memory with another argument (for a and b alone it may be
     one of them). TypeError: dtypes that do not fit.
     The bits of the result depend on the arguments alone, not on the device, the tile or (but for `tensor_cores`) the
-    strides.
+    strides. With precision "tensor" they do on the device's architecture, and on which axis of `out` is contiguous.
     """
     if (
         (stream is None and tile is None and activation is None and clip is None and scale is None and mask is None)
@@ -311,8 +316,8 @@ def dot(
         _check_tensor("b", b)
     if out is not None:
         _check_tensor("out", out)
-    tensors = isinstance(a, GPUTensor) and isinstance(b, GPUTensor)
-    if tensors and _is_plain(alpha, beta, bias, relu) and (a.ndim != 2 or b.ndim != 2 or not _multiplies(a.dtype, b.dtype)):
+    plain = _is_plain(alpha, beta, bias, relu)
+    if plain and isinstance(a, GPUTensor) and isinstance(b, GPUTensor) and not _are_matrices(a, b):
         with _at(precision):
             return _result("dot", _numpy_dot(a, b), out)
     if bias is not None:
@@ -335,7 +340,9 @@ def dot(
     rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
-    by: Any = _core.dot if tensors else _core.dot_by_pieces if isinstance(b, Pieces) else _core.dot_of_pieces
+    by: Any = _core.dot_by_pieces if isinstance(b, Pieces) else _core.dot
+    if isinstance(a, Pieces):
+        by = _core.dot_of_pieces
     with _at(precision):
         result = by(a, b, out, alpha, beta, bias, *rest, *last)
     return result if out is None else out

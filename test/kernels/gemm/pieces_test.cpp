@@ -144,8 +144,8 @@ TEST_F(KeptPieces, Refusals) {
   const Tensor block = block_of(b, 3);
   const PiecesAt good = at_of(block, b, 3);
   const std::vector<std::function<void(PiecesAt&)>> all = {
-      [](PiecesAt& x) { x.count = 4; }, [](PiecesAt& x) { x.address += 8; }, [](PiecesAt& x) { std::swap(x.rows, x.columns); },
-      [](PiecesAt& x) { x.columns = 129; }};
+      [](PiecesAt& x) { x.count = 4; }, [](PiecesAt& x) { x.address += 8; },
+      [](PiecesAt& x) { std::swap(x.rows, x.columns); }, [](PiecesAt& x) { x.columns = 129; }};
   for (const auto& change : all) {
     p.b_pieces = good;
     change(p.b_pieces);

@@ -64,22 +64,40 @@ def test_tails(layout: str, m: int, n: int, tail: str) -> None:
     assert same_bits(ng.dot(x, ng.Pieces(y), **options).get(), want)
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def check_once(a: Floats, b: Floats, layout: str, tile: str) -> Floats:
+    x, y = put(a, layout[0]), put(b, layout[1])
+    options: dict[str, Any] = {"precision": "tensor", "splits": 1, "tile": tile}
+    want = ng.dot(x, y, **options).get()
+    assert same_bits(ng.dot(kept(a, layout[0], TILES[tile]), y, **options).get(), want)
+    assert same_bits(ng.dot(x, kept(b, layout[1], TILES[tile]), **options).get(), want)
+    return want
+
+
 @pytest.mark.parametrize("tile", ["f16_128x128", "128x128"])
-def test_what_decides_on_the_device(name: str, tile: str) -> None:
-    """Shares of small elements along k, whichever axis that is, and elements that no pieces hold, in either operand."""
+def test_what_decides_on_the_device(tile: str) -> None:
+    """Elements that no pieces hold, in either operand."""
     r = np.random.default_rng(2)
-    a, b = DISTRIBUTIONS[name](r, (70, 300)), DISTRIBUTIONS[name](r, (300, 90))
-    for layout in ("nn", "nt", "tn"):
-        check(a, b, layout, tile, TILES[tile])
-    rows = r.random((70, 300)) < np.linspace(0, 0.8, 300)  # small ones are the most in the last columns
-    check(np.where(rows, 1e-6 * a, a), b, "nn", tile, TILES[tile])
-    check(b.T.copy(), np.where(rows, 1e-6 * a, a).T.copy(), "nt", tile, TILES[tile])
+    for make in DISTRIBUTIONS.values():
+        check_once(make(r, (70, 300)), make(r, (300, 90)), "nn", tile)
+    a, b = (r.standard_normal(s).astype(np.float32) for s in ((20, 130), (130, 30)))
     for x in SPECIAL:
         for which in (a, b):
-            c = which.copy()
-            c[3, 5] = x
-            check(c if which is a else a, c if which is b else b, "nn", tile, TILES[tile])
+            before = which[3, 5]
+            which[3, 5] = x
+            check_once(a, b, "nt", tile)
+            which[3, 5] = before
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_small_elements_along_k_and_across(layout: str) -> None:
+    """A row of small elements, all of a sum, calls for three pieces. One in each sum does not."""
+    r = np.random.default_rng(12)
+    a, b = (r.standard_normal(s).astype(np.float32) for s in ((140, 256), (256, 150)))
+    for i, along_k in ((0, True), (0, False), (1, True), (1, False)):
+        x = [a.copy(), b.copy()]
+        x[i][(5, slice(None)) if (i == 0) == along_k else (slice(None), 5)] *= 1e-10
+        two = check_once(*x, layout, "f16_128x128")
+        assert same_bits(two, check_once(*x, layout, "128x128")) == along_k
 
 
 @pytest.mark.parametrize("tile", ["f16_128x128", "128x192"])
@@ -114,7 +132,9 @@ def test_products_that_want_others_or_none() -> None:
             assert same_bits(ng.dot(a, y, splits=2).get(), ng.dot(a, b, splits=2).get())
         row = ng.Pieces(a[:1].copy(), count)
         for z in (row, row.T.T):
-            assert same_bits(ng.dot(z, b, splits=1, precision="tensor").get(), ng.dot(a[:1], b, splits=1, precision="tensor").get())
+            assert same_bits(
+                ng.dot(z, b, splits=1, precision="tensor").get(), ng.dot(a[:1], b, splits=1, precision="tensor").get()
+            )
         column = row.T
         want = ng.dot(a[:1].T, b[:1], splits=1, precision="tensor").get()
         assert same_bits(ng.dot(column, b[:1], splits=1, precision="tensor").get(), want)
@@ -133,7 +153,9 @@ def test_products_that_choose_two_themselves() -> None:
     assert same_bits(ng.dot(x, of_y, precision="tensor").get(), ng.dot(x, y, precision="tensor").get())
 
 
-FILL = 'extern "C" __global__ void fill(float* x, int n) { int i = blockIdx.x * 128 + threadIdx.x; if (i < n) x[i] = 3; }'
+FILL = (
+    'extern "C" __global__ void fill(float* x, int n) { int i = blockIdx.x * 128 + threadIdx.x; if (i < n) x[i] = 3; }'
+)
 
 
 def _kernel(w: ng.GPUTensor) -> None:
