@@ -20,7 +20,8 @@ for each filter. int8 is rounded half to even, or at random, saturates, and has 
 "gelu" (by erf), "gelu_tanh" (its approximation by tanh), "silu", or "clip" between the bounds `clip` = (low, high).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `tensor_cores`: float16 and bfloat16 are multiplied by the tensor cores of sm_90a, 16 products at a time, where the copy
-engine can gather them (docs/convolution.md); False: all sums are of multiply-adds. `mask`: uint32 or int32 of
+engine can gather them (docs/convolution.md); False: all sums are of multiply-adds. `precision`: of
+float32, "strict" or "tensor"; None: what `ng.precision` has set. `mask`: uint32 or int32 of
 the shape of `out` with ceil(last / 32) words for its last axis: bit j % 32 of word j / 32 belongs to element j. A
 convolution with relu writes there whether what it stored is above 0; a data gradient given the bits of x is 0 where
 they are 0: the gradient in front of the relu that made x. `channel_sum`, `channel_sum_squares` of a convolution or data
@@ -40,6 +41,7 @@ from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import integers, is_integer, number, tensor
 from nervanagpu.creation import Shape
 from nervanagpu.options import Epilogue, check_clip, keywords
+from nervanagpu.precision_setting import at
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -187,6 +189,7 @@ def conv1d(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
     activation: str | None = None,
@@ -201,10 +204,11 @@ def conv1d(
     relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
     the module's text.
     """
-    return _fprop(
-        1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale, channel_sum, channel_sum_squares,
-    )  # fmt: skip
+    with at(precision):
+        return _fprop(
+            1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+            activation, clip, scale, channel_sum, channel_sum_squares,
+        )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -220,6 +224,7 @@ def conv1d_bprop(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
     channel_sum: GPUTensor | None = None,
@@ -227,10 +232,11 @@ def conv1d_bprop(
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    return _bprop(
-        1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-        channel_sum, channel_sum_squares,
-    )  # fmt: skip
+    with at(precision):
+        return _bprop(
+            1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+            channel_sum, channel_sum_squares,
+        )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -246,6 +252,7 @@ def conv1d_update(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     stream: Stream | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
@@ -253,7 +260,10 @@ def conv1d_update(
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    return _update(1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream)
+    with at(precision):
+        return _update(
+            1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream
+        )
 
 
 @keywords(Epilogue)
@@ -269,6 +279,7 @@ def deconv1d(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     stream: Stream | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
@@ -277,9 +288,10 @@ def deconv1d(
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    return _deconv(
-        1, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
-    )
+    with at(precision):
+        return _deconv(
+            1, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
+        )
 
 
 @keywords(Epilogue)
@@ -296,6 +308,7 @@ def conv2d(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
     activation: str | None = None,
@@ -310,10 +323,11 @@ def conv2d(
     relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
     the module's text.
     """
-    return _fprop(
-        2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale, channel_sum, channel_sum_squares,
-    )  # fmt: skip
+    with at(precision):
+        return _fprop(
+            2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+            activation, clip, scale, channel_sum, channel_sum_squares,
+        )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -329,6 +343,7 @@ def conv2d_bprop(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
     channel_sum: GPUTensor | None = None,
@@ -336,10 +351,11 @@ def conv2d_bprop(
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    return _bprop(
-        2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-        channel_sum, channel_sum_squares,
-    )  # fmt: skip
+    with at(precision):
+        return _bprop(
+            2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+            channel_sum, channel_sum_squares,
+        )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -355,6 +371,7 @@ def conv2d_update(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     stream: Stream | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
@@ -362,7 +379,10 @@ def conv2d_update(
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    return _update(2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream)
+    with at(precision):
+        return _update(
+            2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream
+        )
 
 
 @keywords(Epilogue)
@@ -378,6 +398,7 @@ def deconv2d(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     stream: Stream | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
@@ -386,9 +407,10 @@ def deconv2d(
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    return _deconv(
-        2, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
-    )
+    with at(precision):
+        return _deconv(
+            2, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
+        )
 
 
 @keywords(Epilogue)
@@ -405,6 +427,7 @@ def conv3d(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
     activation: str | None = None,
@@ -419,10 +442,11 @@ def conv3d(
     relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
     the module's text.
     """
-    return _fprop(
-        3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale, channel_sum, channel_sum_squares,
-    )  # fmt: skip
+    with at(precision):
+        return _fprop(
+            3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+            activation, clip, scale, channel_sum, channel_sum_squares,
+        )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -438,6 +462,7 @@ def conv3d_bprop(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
     channel_sum: GPUTensor | None = None,
@@ -445,10 +470,11 @@ def conv3d_bprop(
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    return _bprop(
-        3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-        channel_sum, channel_sum_squares,
-    )  # fmt: skip
+    with at(precision):
+        return _bprop(
+            3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+            channel_sum, channel_sum_squares,
+        )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -464,6 +490,7 @@ def conv3d_update(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     stream: Stream | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
@@ -471,7 +498,10 @@ def conv3d_update(
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    return _update(3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream)
+    with at(precision):
+        return _update(
+            3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream
+        )
 
 
 @keywords(Epilogue)
@@ -487,6 +517,7 @@ def deconv3d(
     *,
     out: GPUTensor | None = None,
     tensor_cores: bool = True,
+    precision: str | None = None,
     stream: Stream | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
@@ -495,9 +526,10 @@ def deconv3d(
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    return _deconv(
-        3, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
-    )
+    with at(precision):
+        return _deconv(
+            3, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
+        )
 
 
 class ConvPlan(_core.ConvPlan):
@@ -537,6 +569,7 @@ class ConvPlan(_core.ConvPlan):
         bias: GPUTensor | None = None,
         mask: GPUTensor | None = None,
         tensor_cores: bool = True,
+        precision: str | None = None,
         activation: str | None = None,
         clip: Clip | None = None,
         scale: Scale | None = None,
@@ -555,4 +588,5 @@ class ConvPlan(_core.ConvPlan):
         name = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
         finish, epilogue = _finish(op, activation, clip, scale, epilogue, in1, in2, out)
         last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), *finish)
-        super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, *last)
+        with at(precision):
+            super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, *last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 
 from nervanagpu import _core
@@ -21,9 +22,9 @@ class precision:
     speed where products are large. Those of some 1,500 cubes and more are tried from two float16 pieces first, three
     products, at three to five times the speed: errors are no larger but where terms cancel one after the other. The
     device decides by what it finds in the operands. Small products, sums over a batch that are no one long k,
-    convolutions of groups or of other layouts than with channels last, and other devices are strict. NaN, infinities,
-    elements below 2^-110 (but 0) and sums that might overflow take fused multiply-adds, too, which the device finds
-    out. An expression has the precision under which it was written. ValueError: another name.
+    convolutions of groups, and other devices are strict. NaN, infinities, elements below 2^-110 (but 0) and sums that
+    might overflow take fused multiply-adds, too, which the device finds out. An expression has the precision under
+    which it was written. ValueError: another name.
     """
 
     def __init__(self, name: str) -> None:
@@ -38,3 +39,8 @@ class precision:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         _core.set_precision(self._before)
+
+
+def at(name: str | None) -> AbstractContextManager[object]:
+    """The setting of one call, its argument `precision`."""
+    return nullcontext() if name is None else precision(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from nervanagpu.arguments import is_array_like, is_operand, iterable, number, te
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
 from nervanagpu.options import Rounding, check_clip, differ, keywords
-from nervanagpu.precision_setting import precision as asked_for
+from nervanagpu.precision_setting import at
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -27,10 +26,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _check_tensor(name: str, value: object) -> None:
     tensor("dot", name, value)
-
-
-def _at(precision: str | None) -> AbstractContextManager[object]:
-    return nullcontext() if precision is None else asked_for(precision)
 
 
 def check_factors(name: str, dtype: Any, **factors: float) -> None:
@@ -318,7 +313,7 @@ def dot(
         _check_tensor("out", out)
     plain = _is_plain(alpha, beta, bias, relu)
     if plain and isinstance(a, GPUTensor) and isinstance(b, GPUTensor) and not _are_matrices(a, b):
-        with _at(precision):
+        with at(precision):
             return _result("dot", _numpy_dot(a, b), out)
     if bias is not None:
         _check_tensor("bias", bias)
@@ -343,7 +338,7 @@ def dot(
     by: Any = _core.dot_by_pieces if isinstance(b, Pieces) else _core.dot
     if isinstance(a, Pieces):
         by = _core.dot_of_pieces
-    with _at(precision):
+    with at(precision):
         result = by(a, b, out, alpha, beta, bias, *rest, *last)
     return result if out is None else out
 
@@ -417,7 +412,7 @@ def batched_dot(
     rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), mask, sums)
-    with _at(precision):
+    with at(precision):
         _core.batched_dot(a, b, out, alpha, beta, bias, *rest, *last)
     return out
 
@@ -462,7 +457,7 @@ def matmul(
         stream, out = None, stream
     if precision is None and dtype is None and out is None and not more:  # most calls: as little as can be
         return _core.matmul(a, b, stream)
-    with _at(precision):
+    with at(precision):
         if dtype is None and not more:
             return core_axes.stored("matmul", _core.matmul(a, b, stream), out)
         if stream is not None:
@@ -520,6 +515,6 @@ def grouped_dot(
         triples.append((a, b, out))
         check_factors("grouped_dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, stream, splits, tensor_cores)
-    with _at(precision):
+    with at(precision):
         _core.grouped_dot(triples, alpha, beta, bias, *rest)
     return [out for _, _, out in triples]

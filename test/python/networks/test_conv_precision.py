@@ -40,6 +40,40 @@ def test_the_setting_reaches_convolutions() -> None:
         assert (call() == strict).all(), name  # the setting is over
 
 
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_of_a_call(axes: int) -> None:
+    """precision= of each function and of plans, whatever holds in the thread, which it leaves as it was."""
+    rng = np.random.default_rng(22)
+    space = {1: (4096,), 2: (64, 64), 3: (16, 16, 16)}[axes]
+    x, w, dy = (
+        ng.array(rng.standard_normal(s, dtype=np.float32))
+        for s in ((2, *space, 256), (256, *(1,) * axes, 256), (2, *space, 256))
+    )
+    ending = f"conv{axes}d"
+    calls = {
+        "fprop": lambda **o: getattr(ng, ending)(x, w, **o),
+        "bprop": lambda **o: getattr(ng, ending + "_bprop")(dy, w, x.shape, **o),
+        "update": lambda **o: getattr(ng, ending + "_update")(dy, x, w.shape, **o),
+        "deconv": lambda **o: getattr(ng, "de" + ending)(dy, w, **o),
+    }
+    operands = {"fprop": (x, w), "bprop": (dy, w), "update": (dy, x)}
+    for name, call in calls.items():
+        strict = call().get()
+        tensor = call(precision="tensor").get()
+        assert (tensor != strict).any() and np.abs(tensor - strict).max() < 1e-2, name
+        assert (call().get() == strict).all(), "the setting is over"
+        with ng.precision("tensor"):
+            assert (call().get() == tensor).all() and (call(precision="strict").get() == strict).all()
+            with pytest.raises(ValueError, match="precision is 'fast'"):
+                call(precision="fast")
+            assert (call().get() == tensor).all()
+        if name in operands:
+            for precision, want in (("tensor", tensor), ("strict", strict)):
+                out = ng.empty(want.shape)
+                ng.ConvPlan(name, *operands[name], out, precision=precision)(*operands[name], out)
+                assert (out.get() == want).all(), (name, precision)
+
+
 def test_first_layers_become_cells() -> None:
     """By what a plan launches: x in cells, in every layout."""
     shapes = {"NHWC": ((32, 224, 224, 3), (64, 7, 7, 3), (32, 112, 112, 64))}
