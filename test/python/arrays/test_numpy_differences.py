@@ -15,6 +15,12 @@ def test_defaults_are_float32() -> None:
         assert {str(x.dtype) for x in made} == {dtype}
 
 
+def test_random_integers_are_int32() -> None:
+    for size in (3, (2, 3)):
+        assert ng.random.randint(0, 5, size).dtype == np.int32
+        assert cp.random.randint(0, 5, size).dtype == ng.random.default_rng(0).integers(0, 5, size).dtype == np.int64
+
+
 def test_results_without_axes_are_tensors() -> None:
     x = ng.array([1.0, 2.5])
     assert isinstance(x.sum(), ng.GPUTensor) and isinstance(x[1], ng.GPUTensor)
