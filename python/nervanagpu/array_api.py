@@ -200,6 +200,26 @@ def floor_divide(x1: Any, x2: Any, /) -> GPUTensor:
     return elementwise.where(endless, elementwise.floor(elementwise.divide(x1, x2)), whole)
 
 
+def tanh(x: Any, /) -> GPUTensor:
+    """nervanagpu.tanh; of a complex number beyond all others the part 0 has the sign of the imaginary part."""
+    made: GPUTensor = elementwise.tanh(x)
+    if dtypes.kind_of(made.dtype) != "c":
+        return made
+    re, im = (_core.apply(part, x) for part in ("real", "imag"))
+    endless = elementwise.logical_and(elementwise.isinf(re), elementwise.finite(im))
+    part = elementwise.where(endless, elementwise.copysign(0.0, im), _core.apply("imag", made))
+    return _core.complex_from(_core.apply("real", made), part)
+
+
+def expm1(x: Any, /) -> GPUTensor:
+    """nervanagpu.expm1; of the complex number 0 it has the real part +0, also of -0."""
+    made: GPUTensor = elementwise.expm1(x)
+    if dtypes.kind_of(made.dtype) != "c":
+        return made
+    re, im = (_core.apply(part, made) for part in ("real", "imag"))
+    return _core.complex_from(elementwise.where(elementwise.equal(im, 0), elementwise.add(re, 0.0), re), im)
+
+
 def matmul(x1: GPUTensor, x2: GPUTensor, /) -> GPUTensor:
     """Products of matrices in the dtype that the operands promote to: nervanagpu.matmul sums bytes in int32."""
     return products.product(x1, x2)

@@ -154,7 +154,8 @@ def _expanded(x: GPUTensor, key: Any) -> list[Any]:
             behind = any(p is Ellipsis for p in parts)
             axis = x.ndim - _taken(items[k:]) if behind else _taken(items[:k])
             there = x.shape[axis : axis + array.ndim] if axis >= 0 else ()
-            if there != array.shape:
+            fits = len(there) == array.ndim and all(m in (n, 0) for m, n in zip(array.shape, there, strict=True))
+            if not fits:  # a mask without elements chooses none, as in NumPy
                 raise IndexError(f"boolean index has shape {array.shape}; needs that of its axes, {there}")
             parts.extend(nonzero(array) if isinstance(array, GPUTensor) else np.nonzero(array))
         else:

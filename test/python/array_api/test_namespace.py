@@ -149,3 +149,18 @@ def test_floor_divide_beside_infinities_is_the_standards(dtype: str) -> None:
     np.testing.assert_array_equal(got, want)
     assert got.dtype == want.dtype and np.array_equal(np.signbit(got)[:8], np.signbit(want)[:8])
     np.testing.assert_array_equal(XP.floor_divide(XP.asarray([7, -7]), 2).get(), [3, -4])
+
+
+@pytest.mark.parametrize("dtype", draws.COMPLEX)
+def test_signs_of_complex_zeros_are_the_standards(dtype: str) -> None:
+    inf, nan = np.inf, np.nan
+    a = np.array([complex(*z) for z in ((inf, 2), (inf, -2), (-inf, 2), (inf, nan), (1, 1), (-0.0, 0.0))], dtype)
+    got = XP.tanh(XP.asarray(a)).get()
+    np.testing.assert_array_equal(got.real[:4], [1, 1, -1, 1])
+    np.testing.assert_array_equal(np.signbit(got.imag[:3]), [False, True, False])
+    np.testing.assert_allclose(got[4], np.tanh(a[4]), rtol=1e-6)
+    assert got.dtype == dtype and np.signbit(got[5].real)
+    zeros = XP.expm1(XP.asarray(a[5:])).get()
+    assert zeros == 0 and not np.signbit(zeros.real) and not np.signbit(zeros.imag)
+    np.testing.assert_allclose(XP.expm1(XP.asarray(a[4:5])).get(), np.expm1(a[4:5]), rtol=1e-6)
+    assert str(XP.tanh(XP.asarray([1.0])).dtype) == str(XP.expm1(XP.asarray([1.0])).dtype) == "float64"

@@ -13,7 +13,8 @@ KEYS = (
     "['a'] (0,[0,1]) ([0,1],[[1],[2]]) ([0,1],[1,2,3]) (slice(None),[0,1]) (...,0) (...,...) (0,0,0) L([0,1],'uint64') "
     "([True,False,True],[0,1]) L([0.,1.]) L(1) L(True) (None,[0,1]) ([0,1],None,[0,1]) {} {0} range(2) (range(2),) "
     "H([],'float64') (0,(0,1)) ((0,1),(1,2)) [slice(0,1)] [None] b'a' 1j object() (slice(None),True) (True,0) (False,) "
-    "(True,[0,1]) (None,True,...) (...,False) H([[True,False]]*3) 2**40 2**70 -2**70 [2**40]"
+    "(True,[0,1]) (None,True,...) (...,False) H([[True,False]]*3) 2**40 2**70 -2**70 [2**40] "
+    "Z((0,),'bool') H([],'bool') Z((0,4),'bool') Z((3,0),'bool') Z((0,3),'bool') (slice(None),Z((0,),'bool'))"
 ).split()
 
 
