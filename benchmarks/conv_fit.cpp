@@ -1,6 +1,6 @@
 // Fits the constants of the convolutions' cost models (kernels/conv/costs.h) to times of conv_sweep.
 //
-//   conv_fit [--steps N] [--seed S] SWEEP... > kernels/conv/fitted_costs.h
+//   conv_fit [--steps N] [--seed S] [--only GROUP] SWEEP... > kernels/conv/fitted_costs.h
 //   conv_fit --thin GPU SWEEP... > benchmarks/results/conv_sweep.jsonl
 //   conv_fit --show SWEEP...
 //
@@ -9,7 +9,7 @@
 // best (the regret, a geometric mean), and with a small weight the error of all variants within twice the best. Layers of
 // networks count more than random ones ("r. ..."), of which a quarter, by a hash of their names, is held out. The header says what was found, before and behind.
 //
-// --thin: one line a pass, without variants of more than three times the best's time. --show: what the library chooses where that is not the best.
+// --only: moves the constants of one kind of kernel ("product"). --thin: one line a pass, without variants of more than three times the best's time. --show: what the library chooses where that is not the best.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -249,7 +249,7 @@ static_assert(sizeof(Costs) == kConstants * sizeof(double));
 using Numbers = std::array<double, kConstants>;
 struct Point {
   Numbers costs = std::bit_cast<Numbers>(conv_detail::kFitted);
-  double memory = 0.75;  // of an H100
+  double memory = 0.61;  // of an H100
 };
 
 double cost_of(const Variant& v, const Costs& costs) {
@@ -298,48 +298,6 @@ Judged judge(const std::vector<Layer>& layers, const Point& p, const std::functi
   out.error /= static_cast<double>(std::max<std::size_t>(out.variants, 1));
   return out;
 }
-
-// The last one is the memory.
-double& number(Point& p, std::size_t at) {
-  return at == kConstants ? p.memory : p.costs[at];
-}
-
-// Constants that some variant depends on: the others keep what they are.
-std::vector<std::size_t> felt_by(const std::vector<Layer>& layers) {
-  constexpr double kOther = 1.5;
-  const auto all = [](const Layer&) { return true; };
-  const double before = judge(layers, Point{}, all).error;
-  std::vector<std::size_t> out;
-  for (std::size_t at = 0; at <= kConstants; ++at) {
-    Point p;
-    number(p, at) *= kOther;
-    if (judge(layers, p, all).error != before) out.push_back(at);
-  }
-  return out;
-}
-
-Point fit(const std::vector<Layer>& layers, int steps, unsigned seed) {
-  constexpr double kStep = 0.15;
-  const auto counts = [](const Layer& l) { return !l.held_out; };
-  std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  const std::vector<std::size_t> felt = felt_by(layers);
-  std::uniform_int_distribution<std::size_t> any(0, felt.size() - 1);
-  Point best;
-  double least = judge(layers, best, counts).score();
-  for (int i = 0; i < steps; ++i) {
-    Point tried = best;
-    const double width = kStep * std::exp(normal(random));
-    for (std::size_t moved = random() % 3; moved < 3; ++moved) {
-      number(tried, felt[any(random)]) *= std::exp(width * normal(random));
-    }
-    const double score = judge(layers, tried, counts).score();
-    if (score < least) least = score, best = tried;
-  }
-  return best;
-}
-
-// ---- The header.
 
 // In Costs' order.
 struct Field {
@@ -437,6 +395,59 @@ constexpr std::size_t count_of_fields() {
 }
 static_assert(count_of_fields() == kConstants);
 
+std::string_view group_of(std::size_t constant) {
+  for (const Field& f : kFields) {
+    if (constant < f.count) return f.group;
+    constant -= f.count;
+  }
+  return "";
+}
+
+// The last one is the memory.
+double& number(Point& p, std::size_t at) {
+  return at == kConstants ? p.memory : p.costs[at];
+}
+
+// Constants of a group, or of all, that some variant depends on: the others keep what they are.
+std::vector<std::size_t> felt_by(const std::vector<Layer>& layers, std::string_view group) {
+  constexpr double kOther = 1.5;
+  const auto all = [](const Layer&) { return true; };
+  const double before = judge(layers, Point{}, all).error;
+  std::vector<std::size_t> out;
+  for (std::size_t at = 0; at <= kConstants; ++at) {
+    if (!group.empty() && group_of(at) != group) continue;
+    Point p;
+    number(p, at) *= kOther;
+    if (judge(layers, p, all).error != before) out.push_back(at);
+  }
+  return out;
+}
+
+Point fit(const std::vector<Layer>& layers, int steps, unsigned seed, std::string_view group) {
+  constexpr double kStep = 0.15;
+  const auto counts = [](const Layer& l) { return !l.held_out; };
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  const std::vector<std::size_t> felt = felt_by(layers, group);
+  if (felt.empty())
+    throw InvalidArgument("conv_fit: --only '" + std::string(group) + "' has no constant that a time depends on");
+  std::uniform_int_distribution<std::size_t> any(0, felt.size() - 1);
+  Point best;
+  double least = judge(layers, best, counts).score();
+  for (int i = 0; i < steps; ++i) {
+    Point tried = best;
+    const double width = kStep * std::exp(normal(random));
+    for (std::size_t moved = random() % 3; moved < 3; ++moved) {
+      number(tried, felt[any(random)]) *= std::exp(width * normal(random));
+    }
+    const double score = judge(layers, tried, counts).score();
+    if (score < least) least = score, best = tried;
+  }
+  return best;
+}
+
+// ---- The header.
+
 void print_header(const std::vector<Layer>& layers, const Point& before, const Point& after, const std::string& how) {
   std::printf(
       "// Constants of an H200, written by `conv_fit %s`.\n//\n"
@@ -530,7 +541,7 @@ int main(int argc, char** argv) {
   try {
     int steps = 4000;
     unsigned seed = 1;
-    std::string gpu;
+    std::string gpu, only;
     bool shows = false;
     std::vector<std::string> files;
     for (int i = 1; i < argc; ++i) {
@@ -541,6 +552,8 @@ int main(int argc, char** argv) {
         steps = std::atoi(argv[++i]);
       } else if (i + 1 < argc && word == "--seed") {
         seed = static_cast<unsigned>(std::atoi(argv[++i]));
+      } else if (i + 1 < argc && word == "--only") {
+        only = argv[++i];
       } else if (i + 1 < argc && word == "--thin") {
         gpu = argv[++i];
       } else {
@@ -556,9 +569,10 @@ int main(int argc, char** argv) {
     if (shows) {
       show(layers);
     } else {
-      std::string how = "--steps " + std::to_string(steps) + " --seed " + std::to_string(seed);
+      std::string how = "--steps " + std::to_string(steps) + " --seed " + std::to_string(seed) +
+                        (only.empty() ? "" : " --only " + only);
       for (const std::string& file : files) how += " " + file;
-      print_header(layers, Point{}, fit(layers, steps, seed), how);
+      print_header(layers, Point{}, fit(layers, steps, seed, only), how);
     }
     return 0;
   } catch (const std::exception& e) {

@@ -219,7 +219,7 @@ Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& po
   if ((pointers.channel_sum | pointers.channel_sum_squares) != 0) {
     const Known what = known(pass, p);
     e.sums = {pointers.channel_sum, pointers.channel_sum_squares, pointers.workspace + aligned(what.workspace),
-              channel_sums::kByKernels ? what.sum_parts : 0};
+              what.sum_parts};
   }
   if (pointers.mask != 0) {
     check_mask(pass, out_type, pointers, options);

@@ -10,9 +10,6 @@
 
 namespace nervanagpu::conv_detail::channel_sums {
 
-// Whether a pass lets its kernels leave parts (column_sums.sass). These have run on the emulator alone, so sums are made behind a pass.
-constexpr bool kByKernels = false;
-
 // Throws InvalidArgument or TypeError for a pass that cannot have them.
 void check(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers);
 

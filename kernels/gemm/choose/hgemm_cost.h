@@ -36,6 +36,10 @@ std::int64_t blocks_of(const GemmProblem& problem);
 std::int64_t tiles_m(const GemmProblem& problem, const Tile& tile);
 std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
 
+// The order of hgemm.sass's and hgemm_resident.sass's tiles, and so of its CTAs: down so many rows of tiles, then to the next
+// column of tiles. 1: along a row of them, so that neighbours share rows of a.
+std::int64_t tiles_down_first(const GemmProblem& problem, const Tile& tile);
+
 // Microseconds, roughly; only the order counts.
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
 // What a launch of lib/sm_90a/tiles.sass costs beside its blocks, in microseconds: hgemm.sass's own, which other producers replace.
@@ -56,9 +60,8 @@ double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int6
 // hgemm.sass: the grid may start before the work ahead of it has ended.
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t groups = 1);
 
-// The tiles of hgemm_cluster.sass that the library may choose: 64 elements of one side, and what there is of the other up to
-// 128, so that a long operand is read once; 32 of the other if no side is short, and pairs, where these are few. Where k lies
-// across both operands (transposed_cost.h), all that are no more than multiprocessors.
+// The tiles of hgemm_cluster.sass that the library may choose: those that are no more than twice the multiprocessors, or than
+// these where k lies across both operands. Pairs, where these are few.
 struct ClusterTiles {
   std::array<Tile, 9> tiles;
   std::size_t count = 0;

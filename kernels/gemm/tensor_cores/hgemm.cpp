@@ -1,6 +1,7 @@
 #include "kernels/gemm/tensor_cores/hgemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <string>
 #include <utility>
@@ -85,13 +86,6 @@ bool chosen(const GemmProblem& p, const Tile& t) {
   if (!in_cluster(t.form)) return true;
   const ClusterTiles all = cluster_tiles(p);
   return std::ranges::any_of(std::span(all.tiles).first(all.count), [&](const Tile& x) { return x == t; });
-}
-
-// log2 of the rows of tiles that hgemm.sass walks together. Neighbours of few columns of tiles share rows of a.
-int group_log(const GemmProblem& p, const Tile& t) {
-  constexpr int kRows = 3;
-  constexpr std::int64_t kFew = 4;
-  return t.form == Form::resident || tiles_n(p, t) <= kFew ? 0 : kRows;
 }
 
 Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
@@ -252,8 +246,8 @@ void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t spli
   const std::int64_t ldc = partial ? p.n : p.ldc;
   const std::int64_t m = tiles_m(p, t);
   const std::int64_t n = tiles_n(p, t);
-  const int log = group_log(p, t);
-  const std::int64_t group = std::int64_t{1} << log;
+  const std::int64_t group = tiles_down_first(p, t);
+  const int log = std::countr_zero(static_cast<std::uint64_t>(group));
   const std::int64_t rest = m % group;
   const std::int64_t depth = blocks_of(p);
   const std::int64_t all = depth * p.batch;

@@ -84,40 +84,44 @@ TEST(Hgemm, SplitsAreAFunctionOfTheProblem) {
   EXPECT_EQ(blocks_of(problem(Dtype::int8, 16, 16, 4096)), 32);  // of 128 bytes
 }
 
-TEST(Hgemm, TilesOfClustersCoverTheShortSide) {
+TEST(Hgemm, TilesOfClustersAreFew) {
   const auto tiles = [](const GemmProblem& p) {
     const ClusterTiles all = cluster_tiles(p);
     return std::vector(all.tiles.begin(), all.tiles.begin() + static_cast<std::ptrdiff_t>(all.count));
   };
+  const auto both = [](std::initializer_list<int> columns, std::initializer_list<int> swapped) {
+    std::vector<Tile> out;
+    for (const int bn : columns) out.push_back({Form::cluster, 64, bn});
+    for (const int bn : swapped) out.push_back({Form::swapped, 64, bn});
+    return out;
+  };
   using Tiles = std::vector<Tile>;
-  EXPECT_EQ(tiles(problem(Dtype::float16, 64, 2560, 2560)), (Tiles{{Form::swapped, 64, 64}}));
-  EXPECT_EQ(tiles(problem(Dtype::bfloat16, 17, 2560, 2560)), (Tiles{{Form::swapped, 64, 32}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 100, 4096)), (Tiles{{Form::cluster, 64, 128}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096)), (Tiles{{Form::cluster, 64, 16}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096, false)), (Tiles{{Form::cluster, 64, 16}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 7680, 32, 2560, false)), (Tiles{{Form::cluster, 64, 32}}));
-  EXPECT_EQ(
-      tiles(problem(Dtype::float16, 192, 1000, 2048)),
-      (Tiles{{Form::cluster, 64, 128}, {Form::cluster, 64, 32}, {Form::swapped, 64, 128}, {Form::swapped, 64, 32}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 256, 2048)), (Tiles{{Form::pair, 128, 64}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 256, 4096, 2048)), Tiles{});                          // pairs share rows of a
-  EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), (Tiles{{Form::pair, 128, 64}}));  // 64 pairs, 66 held
-  EXPECT_EQ(tiles(problem(Dtype::float16, 2048, 2048, 1024)), Tiles{});  // enough tiles for everyone
+  EXPECT_EQ(tiles(problem(Dtype::float16, 64, 2560, 2560)), both({16, 32, 64, 128}, {16, 32, 64, 128}));
+  EXPECT_EQ(tiles(problem(Dtype::bfloat16, 4096, 100, 4096)), both({32, 64, 128}, {32, 64, 128}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 65536, 16, 64)), both({}, {}));  // 1,024 of the longest
+  Tiles pair = both({64, 128}, {64, 128});
+  pair.push_back({Form::pair, 128, 64});
+  EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), pair) << "64 pairs, 66 held";
+  EXPECT_EQ(tiles(problem(Dtype::float16, 256, 4096, 2048)), both({64, 128}, {64, 128})) << "pairs share rows of a";
+  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 4096, 1024)), Tiles{}) << "enough tiles for everyone";
   EXPECT_EQ(tiles(problem(Dtype::int8, 16, 4096, 4096)), Tiles{});
 }
 
-TEST(Hgemm, TilesOfClustersWhereKLiesAcross) {
-  GemmProblem p = problem(Dtype::float16, 8, 584, 43640, false);
-  EXPECT_EQ(cluster_tiles(p).count, 1U);
+// Where k lies across both operands there are no more tiles than multiprocessors, elsewhere twice as many.
+TEST(Hgemm, ClustersShareMultiprocessorsWhereKLiesInside) {
+  GemmProblem p = problem(Dtype::float16, 64, 8000, 4096, false);
+  const auto most = [&] {
+    const ClusterTiles all = cluster_tiles(p);
+    std::int64_t out = 0;
+    for (std::size_t i = 0; i < all.count; ++i)
+      out = std::max(out, tiles_m(p, all.tiles[i]) * tiles_n(p, all.tiles[i]));
+    return out;
+  };
+  EXPECT_EQ(most(), 250);
   p.a_transposed = true;
-  EXPECT_EQ(cluster_tiles(p).count, 8U) << "all widths, of both sides";
-  p.n = 8000, p.m = 64;  // 125 tiles of 64 columns, and more of narrower ones
-  const ClusterTiles some = cluster_tiles(p);
-  for (std::size_t i = 0; i < some.count; ++i) {
-    EXPECT_LE(tiles_m(p, some.tiles[i]) * tiles_n(p, some.tiles[i]), kProcessors) << shape_name(some.tiles[i]);
-  }
+  EXPECT_EQ(most(), 125);
   p.b_transposed = true;
-  EXPECT_EQ(cluster_tiles(p).count, 1U);
+  EXPECT_EQ(most(), 250);
 }
 
 // CTAs for which there is room on multiprocessors of their own do not share one.
@@ -169,6 +173,19 @@ TEST(Hgemm, AnEpilogueDoesNotChangeHowKIsCut) {
     p.rounding.stochastic = true;
     p.beta = 1;
     EXPECT_EQ(best_splits(p), plain) << k;
+  }
+}
+
+// Where a kernel that stores float16 alone would be the best, too: a resident operand.
+TEST(Hgemm, TheTypeOfCDoesNotChangeHowKIsCut) {
+  for (const std::int64_t m : {200, 1568, 6272, 25088}) {
+    for (const std::int64_t k : {256, 832, 4096}) {
+      GemmProblem p = problem(Dtype::float16, m, 64, k);
+      p.workspace = 16;
+      const std::int64_t plain = best_splits(p);
+      p.c_type = Dtype::float32;
+      EXPECT_EQ(best_splits(p), plain) << m << " " << k;
+    }
   }
 }
 
