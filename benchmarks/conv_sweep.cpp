@@ -89,8 +89,9 @@ constexpr std::array kSharedTiles = {"_halo_128x64",
 constexpr std::array kCells = {"_bycells_1_2", "_bycells_1_4", "_bycells_1_8", "_bycells_2_2",
                                "_bycells_2_4", "_bycells_4_4", "_bycells_4_8", "_bycells_8_8"};
 constexpr std::array kSharedUpdates = {2, 3, 4, 5, 7};  // taps
-constexpr std::array kProducts = {"128x64",   "128x128", "128x192",  "128x256",  "128x128x2", "64x16n",  "64x32n",
-                                  "64x64n",   "64x128n", "64x16t",   "64x32t",   "64x64t",    "64x128t", "128x64n",
+constexpr std::array kProducts = {"128x64",   "128x128", "128x192",  "128x256",  "128x128x2", "64x16n",
+                                  "64x32n",   "64x64n",  "64x128n",  "64x16t",   "64x32t",    "64x64t",
+                                  "64x128t",  "128x64n", "128x96n",  "128x128n", "128x160n",  "128x192n",
                                   "64x64r16", "64x96r9", "64x128r9", "64x160r8", "64x192r6",  "64x256r4"};
 constexpr std::array kGatheringTiles = {"_128x64", "_128x128", "_128x192"};
 constexpr std::int64_t kPastL2 = 120 << 20;  // bytes

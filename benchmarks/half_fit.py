@@ -4,10 +4,10 @@
     half_fit.py --thin SWEEP... [--to FILE] [--drop TEXT] [--from TEXT]
 
 The model is the C++ one in numpy. Its constants lower the error of each variant's time, those near the product's best
-most. A third of the products, by a hash of their sizes, is held out. The regret is the time of the variant that the model
-chooses over that of the best, a geometric mean. stderr says how good both are, and where the choice is worst.
+most. A third of the products, by a hash of their sizes, is held out. The regret is the time of the variant that the
+model chooses over that of the best, a geometric mean. stderr says how good both are, and where the choice is worst.
 
---thin: appends the times of `conv_sweep ... gemm` of layers of 1x1 filters to FILE, a line a product: an object of
+--thin: adds the times of `conv_sweep ... gemm` of layers of 1x1 filters to FILE, a line a product: an object of
 microseconds by variant ("64x32t/7": swapped operands, seven splits), without those of over FAR times the best's.
 Variants whose names hold TEXT are dropped. Needs numpy and scipy.
 """
@@ -40,8 +40,8 @@ MOVES = {
 # Where each constant begins; of `widths` of columns there are as many.
 STARTS: dict[str, dict[str, float]] = {
     "tiles": {
-        **MOVES, "fetched": 8.0, "hindered": 4.0, "start": 1.8, "early_start": 0.97, "tile": 0.1, "columns": 0.6, "ping_pong": 0.65,
-        "ping_pong_end": 1.4, "ping_pong_block": 0.3, "sum": 1.05, "part": 0.02, "sums": 0.95,
+        **MOVES, "fetched": 8.0, "hindered": 4.0, "start": 1.8, "early_start": 0.97, "tile": 0.1, "columns": 0.6,
+        "ping_pong": 0.65, "ping_pong_end": 1.4, "ping_pong_block": 0.3, "sum": 1.05, "part": 0.02, "sums": 0.95,
         "block.64": 0.165, "block.128": 0.31, "block.192": 0.444, "block.256": 0.58,
     },
     "resident": {
@@ -53,7 +53,10 @@ STARTS: dict[str, dict[str, float]] = {
         "block.16": 0.05, "block.32": 0.06, "block.64": 0.1, "block.128": 0.15,
         "end.16": 1.06, "end.32": 1.27, "end.64": 1.7, "end.128": 2.2,
     },
-    "pair": {**MOVES, "hindered": 4.0, "start": 1.7, "block": 0.15, "tile": 0.784},
+    "pair": {
+        **MOVES, "fetched": 8.0, "hindered": 4.0, "start": 1.7, "tile": 0.2, "columns": 0.4,
+        "block.64": 0.15, "block.96": 0.2, "block.128": 0.3, "block.160": 0.37, "block.192": 0.44,
+    },
 }  # fmt: skip
 
 
@@ -83,7 +86,7 @@ def family(variant: str) -> str:
     tile = variant.split("/")[0]
     if "r" in tile:
         return "resident"
-    if tile == "128x64n":
+    if tile.startswith("128x") and tile.endswith("n"):
         return "pair"
     return "cluster" if tile[-1] in "nt" else "tiles"
 
@@ -145,7 +148,8 @@ def together(e: dict[str, float], *times: NDArray[Any]) -> NDArray[Any]:
     if "hindered" not in e:
         return all_
     most = np.sqrt(np.sqrt(np.add.reduce([t**4 for t in times])))
-    return most + (all_ - most) / (1 + (all_ - most) / e["hindered"])  # type: ignore[no-any-return]
+    out: NDArray[Any] = most + (all_ - most) / (1 + (all_ - most) / e["hindered"])
+    return out
 
 
 def by_width(e: dict[str, float], what: str, bn: NDArray[Any]) -> NDArray[Any]:
@@ -163,23 +167,25 @@ def microseconds(of: str, e: dict[str, float], d: Columns) -> NDArray[Any]:
     traffic = d["traffic"] / e["traffic"] + (d["fetched"] / e["fetched"] if "fetched" in e else 0)
     rounds, blocks, wide = d["rounds"], d["blocks"], d["bn"] / 64
     if of == "pair":
-        run = blocks * np.maximum(e["block"], of_a + of_b) + e["tile"]
+        block = np.maximum(by_width(e, "block", d["bn"]), of_a / 2 + of_b)  # each CTA copies half of A's rows
+        run = blocks * block + e["tile"] + e["columns"] * wide
         return e["start"] + together(e, run, memory, traffic)
     if of == "cluster":
-        run = rounds * blocks * np.maximum(by_width(e, "block", d["bn"]), of_a + of_b) * np.where(d["two"], e["twice"], 1)
+        block = np.maximum(by_width(e, "block", d["bn"]), of_a + of_b) * np.where(d["two"], e["twice"], 1)
+        run = rounds * blocks * block
         end = by_width(e, "end", d["bn"]) + np.where(d["s"] > 1, e["meet"] * wide, 0)
-        return e["start"] + together(e, run, memory, traffic) + rounds * end + e["part"] * (d["s"] - 1)
+        return np.asarray(e["start"] + together(e, run, memory, traffic) + rounds * end + e["part"] * (d["s"] - 1))
     start = np.where(d["early"], e["early_start"], e["start"])
     if of == "resident":
         tile = blocks * np.maximum(of_a, d["bn"] * e["column"]) + e["tile"] + e["columns"] * wide
-        return start + together(e, e["load"] * blocks * of_b + rounds * tile, memory, traffic)
+        return np.asarray(start + together(e, e["load"] * blocks * of_b + rounds * tile, memory, traffic))
     block = np.where(d["ping_pong"], e["ping_pong_block"], by_width(e, "block", d["bn"]))
     products = blocks * np.maximum(of_a + of_b, block)
     turn = products + e["ping_pong"]
     in_turn = np.maximum(rounds * turn + e["ping_pong_end"], np.ceil(rounds / 2) * (turn + e["ping_pong_end"]))
     run = np.where(d["ping_pong"], in_turn, rounds * (products + e["tile"] + e["columns"] * wide))
     sums = np.where(d["s"] > 1, e["sum"] + e["part"] * d["s"] + e["sums"] * d["sums"], 0)
-    return start + together(e, run, memory, traffic) + sums
+    return np.asarray(start + together(e, run, memory, traffic) + sums)
 
 
 def columns_of(rows: list[dict[str, Any]]) -> Columns:
@@ -193,12 +199,15 @@ def held_out(p: Product) -> bool:
 def possible(p: Product, variant: str) -> bool:
     """May the library choose it? (hgemm_cost.cpp: best(), cluster_tiles(), fits_resident())"""
     f, of = features(p, variant), family(variant)
-    tiles = ceil_div(p["n"] if "t/" in variant else p["m"], 64) * ceil_div(p["m"] if "t/" in variant else p["n"], f["bn"])
+    rows, columns = (p["n"], p["m"]) if "t/" in variant else (p["m"], p["n"])
+    tiles = ceil_div(rows, 64) * ceil_div(columns, f["bn"])
     if of == "cluster":
+        if f["s"] > 1 and f["blocks"] < 2:
+            return False
         return tiles <= PROCESSORS * (1 if p["layout"] == "TN" else 2)
     if of == "pair":
-        pairs = ceil_div(p["m"], 128) * ceil_div(ceil_div(p["n"], 64), 2)
-        return min(p["m"], p["n"]) > 128 and p["m"] >= p["n"] and 50 <= pairs <= HELD[1]
+        across = ceil_div(p["n"], f["bn"])
+        return across > 1 and ceil_div(p["m"], 128) * ceil_div(across, 2) <= HELD[1]
     if of == "tiles":
         return f["s"] <= min(max(ceil_div(p["k"], 64) // 4, 1), 64) and not (f["ping_pong"] and f["blocks"] < 6)
     return True
@@ -223,7 +232,7 @@ def fit(products: list[Product], of: str) -> dict[str, float]:
     first = np.log(np.array(list(start.values())))
 
     def error(v: NDArray[Any]) -> NDArray[Any]:
-        return np.log(microseconds(of, dict(zip(start, np.exp(v), strict=True)), d) / t)
+        return np.asarray(np.log(microseconds(of, dict(zip(start, np.exp(v), strict=True)), d) / t))
 
     few = 0.02 * (~out).sum() ** 0.5  # how much a constant is held where it begins
     found = least_squares(
@@ -245,7 +254,7 @@ def regrets(products: list[Product], constants: dict[str, dict[str, float]]) -> 
     for p in products:
         some = [v for v in p["times"] if possible(p, v)]
         if some:
-            costs = [float(microseconds(family(v), constants[family(v)], columns_of([features(p, v)]))[0]) for v in some]
+            costs = [float(microseconds(of := family(v), constants[of], columns_of([features(p, v)]))[0]) for v in some]
             chosen, best = some[int(np.argmin(costs))], min(p["times"], key=p["times"].get)
             out.append((float(np.log(p["times"][chosen] / p["times"][best])), p, chosen, best))
     return out
@@ -259,8 +268,9 @@ def header(constants: dict[str, dict[str, float]], says: str) -> str:
     """fitted_half.h."""
 
     def moves(e: dict[str, float]) -> str:
-        return (f"{{{{{{{e['row128']}, {e['row32']}, {e['row8']}}}}}, {e['outside']}, {e['partly']}, {e['memory']}, "
-                f"{{1, {e['bytes32']}, {e['bytes8']}}}, {e['traffic']}, {e.get('fetched', 'kNever')}, {e.get('hindered', 'kNever')}}}")  # fmt: skip
+        rows = f"{{{{{e['row128']}, {e['row32']}, {e['row8']}}}}}, {e['outside']}, {e['partly']}"
+        rates = f"{e['memory']}, {{1, {e['bytes32']}, {e['bytes8']}}}, {e['traffic']}, {e.get('fetched', 'kNever')}"
+        return f"{{{rows}, {rates}, {e.get('hindered', 'kNever')}}}"
 
     def more(e: dict[str, float]) -> str:
         out = ""
@@ -294,8 +304,12 @@ namespace nervanagpu::hgemm::half {{
 
 
 def thin(sweeps: list[Path], to: Path, origin: str, drop: str) -> None:
-    """Where they come from, then one line a product."""
-    products: dict[tuple[int, int, int, str], Product] = {}
+    """Adds them to a file: where all come from, then one line a product."""
+    old = [json.loads(line) for line in to.read_text().splitlines()] if to.exists() else []
+    origins = [x for x in old if "m" not in x]
+    products: dict[tuple[int, int, int, str], Product] = {
+        (p["m"], p["n"], p["k"], p["layout"]): p for p in old if "m" in p
+    }
     for line in (x for sweep in sweeps for x in sweep.read_text().splitlines()):
         r = json.loads(line)
         tile, positions = r["tile"].removeprefix("gemm_"), r["n"] * r["side"] ** 2
@@ -310,8 +324,9 @@ def thin(sweeps: list[Path], to: Path, origin: str, drop: str) -> None:
         splits = ceil_div(blocks, ceil_div(blocks, min(r["splits"], blocks)))
         p = products.setdefault((m, n, k, layout), {"m": m, "n": n, "k": k, "layout": layout, "times": {}})
         p["times"][f"{tile}/{splits}"] = round(r["us"], 2)  # a later sweep's counts
-    with to.open("a") as file:
-        file.write(json.dumps({"from": origin}) + "\n")
+    with to.open("w") as file:
+        for x in [*origins, {"from": origin}]:
+            file.write(json.dumps(x) + "\n")
         for p in products.values():
             far = FAR * min(p["times"].values())
             p["times"] = {v: us for v, us in sorted(p["times"].items()) if us <= far}
@@ -334,7 +349,8 @@ def main() -> None:
     products = [p for x in args.products.read_text().splitlines() if "m" in (p := json.loads(x))]
     constants = {of: fit(products, of) for of in STARTS}
     lost = regrets(products, constants)
-    says = f"Times of {len(products)} products on an H200. The chosen variant's time over the best's, a geometric mean:\n"
+    says = f"Times of {len(products)} products on an H200. The chosen variant's time over the best's, a geometric "
+    says += "mean:\n"
     for layout in ("NN", "NT", "TN"):
         some = [x for x in lost if x[1]["layout"] == layout]
         both = [[x for x in some if held_out(x[1]) == out] for out in (False, True)]

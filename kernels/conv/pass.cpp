@@ -198,8 +198,8 @@ std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
     if (forced) throw InvalidArgument("conv: this is no product of matrices");
     return std::nullopt;
   }
+  if (!update) g.splits = 1;
   if (forced) return g;
-  if (!product::may_pay(pass_, p_)) return std::nullopt;
   hconv::Work others = work_of(l, packs_of(pass_, p_));  // whatever the epilogue: workspaces do not know it
   others.product.beta = 0;
   others.product.rounding = {};

@@ -202,7 +202,7 @@ Ways ways_of(ConvPass pass, const ConvProblem& p) {
     if (const auto shared = halo::choose(rows, hgemm::kProcessors))
       out.others = std::min(out.others, shared->microseconds);
   }
-  if (product::may_pay(pass, p)) out.others = std::min(out.others, product::microseconds(product::shape_of(pass, p)));
+  if (product::possible(p)) out.others = std::min(out.others, product::microseconds(product::shape_of(pass, p)));
   if (c % kFew != 0) out.others += copy_microseconds(2.0 * static_cast<double>(ours.gathered.count() * c), kFitted);
   return out;
 }

@@ -35,6 +35,7 @@ GemmProblem shape_of(ConvPass pass, const ConvProblem& p) {
   g.k = g.a_transposed ? positions : pass == ConvPass::fprop ? p.c : p.k;
   g.lda = pass == ConvPass::fprop ? p.c : p.k;
   g.ldb = p.c;
+  if (possible(p) && pass != ConvPass::update) g.splits = 1;
   return g;
 }
 
@@ -54,27 +55,17 @@ GemmProblem plain(const GemmProblem& problem) {
   return g;
 }
 
-struct Found {
-  double microseconds = 0;
-  std::int64_t splits = 1;
-};
-Found known(const GemmProblem& g) {
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, Dtype, Dtype>;
-  static auto& all = *new Memo<Key, Found>;
-  return all.get({g.m, g.n, g.k, g.a_transposed, g.b_transposed, g.a_type, g.c_type}, [&] {
-    const GemmProblem p = plain(g);
-    return Found{hgemm::best_microseconds(p), hgemm::best_splits(p)};
-  });
+double known(const GemmProblem& g) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, Dtype, Dtype, std::int64_t>;
+  static auto& all = *new Memo<Key, double>;
+  return all.get({g.m, g.n, g.k, g.a_transposed, g.b_transposed, g.a_type, g.c_type, g.splits},
+                 [&] { return hgemm::best_microseconds(plain(g)); });
 }
 
 }  // namespace
 
-bool may_pay(ConvPass pass, const ConvProblem& p) {
-  return possible(p) && (pass == ConvPass::update || known(shape_of(pass, p)).splits == 1);
-}
-
 double microseconds(const GemmProblem& g, const Costs& costs) {
-  return costs.product.start + costs.product.run * known(g).microseconds;
+  return costs.product.start + costs.product.run * known(g);
 }
 
 bool of_float32(ConvPass pass, const ConvProblem& p) {

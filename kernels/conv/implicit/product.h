@@ -14,10 +14,8 @@ namespace nervanagpu::conv_detail::product {
 
 bool is_one(const ConvProblem& p);
 bool possible(const ConvProblem& p);  // and of 16-bit floats
-// It may be taken without being named: fprop and bprop only in one part, since the kernels of clusters know no bits of relu.
-bool may_pay(ConvPass pass, const ConvProblem& p);
-
-// Of three matrices of pixels or filters: types, sides, transpositions, leading dimensions and precision, without addresses. c: of x; k: of y.
+// Of three matrices of pixels or filters: types, sides, transpositions, leading dimensions and precision, without addresses. c: of x;
+// k: of y. fprop and bprop are not cut: their epilogues may have bits of relu, which the kernels of clusters do not know.
 GemmProblem shape_of(ConvPass pass, const ConvProblem& p);
 
 // What gemm() takes, by the model of an H200; a function of the problem alone. Of 16-bit floats.

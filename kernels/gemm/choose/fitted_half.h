@@ -1,8 +1,8 @@
 // Written by benchmarks/half_fit.py, from benchmarks/results/half_products.jsonl: do not edit.
-// Times of 621 products on an H200. The chosen variant's time over the best's, a geometric mean:
-// NN 1.0221 of 162, held out 1.0157 of 66
-// NT 1.0221 of 136, held out 1.0166 of 64
-// TN 1.0448 of 131, held out 1.0539 of 45
+// Times of 727 products on an H200. The chosen variant's time over the best's, a geometric mean:
+// NN 1.0189 of 198, held out 1.0205 of 82
+// NT 1.0237 of 176, held out 1.0190 of 78
+// TN 1.0402 of 137, held out 1.0517 of 48
 #pragma once
 
 #include "kernels/gemm/choose/half_costs.h"
@@ -11,42 +11,43 @@ namespace nervanagpu::hgemm::half {
 
 // clang-format off
 inline constexpr Tiles kTiles = {
-    .moves = {{{0.0007416, 0.001231, 0.001891}}, 0.001997, 0.0009262, 3.948, {1, 1.094, 1.319}, 15.99, 24.7, 2.165},
-    .start = 1.206,
-    .early_start = 0.9974,
+    .moves = {{{0.0007415, 0.001194, 0.001814}}, 0.00205, 0.001024, 3.865, {1, 1.103, 1.351}, 16.06, 25.19, 1.813},
+    .start = 1.175,
+    .early_start = 0.9891,
     .tile = 0.1026,
-    .columns = 0.3162,
-    .ping_pong = 0.6283,
-    .ping_pong_end = 1.025,
-    .ping_pong_block = 0.2705,
-    .sum = 0.8893,
-    .part = 0.02407,
-    .sums = 1.385,
-    .block = {0.1427, 0.2989, 0.4605, 0.623},
+    .columns = 0.3252,
+    .ping_pong = 0.6303,
+    .ping_pong_end = 1.006,
+    .ping_pong_block = 0.2798,
+    .sum = 0.9124,
+    .part = 0.02417,
+    .sums = 1.414,
+    .block = {0.1432, 0.3038, 0.4683, 0.6258},
 };
 inline constexpr Resident kResident = {
-    .moves = {{{0.0003095, 0.0009719, 0.001942}}, 0.001031, 0.001483, 4.291, {1, 1.118, 1.315}, 9.649, kNever, 1.509},
-    .start = 0.8257,
-    .early_start = 1.118,
-    .column = 0.001115,
-    .tile = 0.2076,
-    .columns = 0.1298,
-    .load = 0.7531,
+    .moves = {{{0.0002826, 0.0009483, 0.002057}}, 0.001024, 0.001485, 4.273, {1, 1.125, 1.313}, 10.33, kNever, 1.297},
+    .start = 0.8699,
+    .early_start = 1.114,
+    .column = 0.001156,
+    .tile = 0.2162,
+    .columns = 0.1258,
+    .load = 0.8084,
 };
 inline constexpr Cluster kCluster = {
-    .moves = {{{0.0003977, 0.0006091, 0.001322}}, 0.0007625, 0.001105, 11.31, {1, 0.9579, 1.108}, 28.35, 36.27, kNever},
-    .start = 0.4293,
-    .twice = 2.066,
-    .meet = 0.0502,
-    .part = 0.01971,
-    .block = {0.04817, 0.0509, 0.06522, 0.09437},
-    .end = {1.089, 1.196, 1.523, 2.048},
+    .moves = {{{0.0003845, 0.0006068, 0.001321}}, 0.0009643, 0.001076, 10.11, {1, 1.015, 1.081}, 31.51, 31.87, kNever},
+    .start = 0.4432,
+    .twice = 2.079,
+    .meet = 0.05056,
+    .part = 0.01976,
+    .block = {0.04623, 0.04879, 0.06512, 0.09524},
+    .end = {1.075, 1.179, 1.504, 2.041},
 };
 inline constexpr Pair kPair = {
-    .moves = {{{0.0005961, 0.0007416, 0.001335}}, 0.001102, 0.001564, 3.524, {1, 1.24, 1.503}, 10.49, kNever, 5.248},
-    .start = 1.395,
-    .block = 0.1215,
-    .tile = 0.581,
+    .moves = {{{0.0007037, 0.00093, 0.001476}}, 0.001145, 0.001451, 3.131, {1, 1.232, 1.499}, 18.86, 7.891, 3.874},
+    .start = 1.384,
+    .tile = 0.1964,
+    .columns = 0.3954,
+    .block = {0.1172, 0.1834, 0.2459, 0.3105, 0.407},
 };
 // clang-format on
 

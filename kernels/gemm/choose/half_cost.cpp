@@ -166,9 +166,13 @@ double cluster_microseconds(const Work& w) {
          c.part * static_cast<double>(w.splits - 1);
 }
 
+// Each CTA copies half of the rows of A that it has.
 double pair_microseconds(const Work& w) {
   const Pair& c = kPair;
-  const double run = w.blocks * std::max(row_of_a(w, c.moves) + row_of_b(w, c.moves), c.block) + c.tile;
+  constexpr int kNarrowest = 64, kStep = 32;
+  const double block = std::max(row_of_a(w, c.moves) / 2 + row_of_b(w, c.moves),
+                                c.block[static_cast<std::size_t>((w.t.bn - kNarrowest) / kStep)]);
+  const double run = w.blocks * block + c.tile + c.columns * w.t.bn / 64.0;
   return c.start + together(run, memory_of(w.p, c.moves), traffic_of(w, c.moves), c.moves);
 }
 

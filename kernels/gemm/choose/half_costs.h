@@ -50,7 +50,8 @@ struct Cluster {
 // Its pairs of CTAs, all at a time.
 struct Pair {
   Moves moves;
-  double start, block, tile;
+  double start, tile, columns;
+  std::array<double, 5> block;  // for 64, 96, 128, 160 and 192 columns
 };
 
 }  // namespace nervanagpu::hgemm::half

@@ -145,11 +145,13 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
       if (tiles_m(p, t) * tiles_n(p, t) <= most) add(t);
     }
   }
-  const Tile pair = {Form::pair, 128, 64};
-  const std::int64_t pairs = tiles_m(p, pair) * ceil_div(tiles_n(p, pair), 2);
-  constexpr std::int64_t kFewPairs = 50;  // one round that fills most of the GPU
-  constexpr std::int64_t kShort = 128;
-  if (std::min(p.m, p.n) > kShort && p.m >= p.n && pairs >= kFewPairs && pairs <= clusters_held(2, 1)) add(pair);
+  for (const int columns : {64, 96, 128, 160, 192}) {
+    constexpr int kBox = 64;
+    if (columns % kBox != 0 && !p.b_transposed) continue;  // boxes of contiguous columns
+    const Tile t = {Form::pair, 128, columns};
+    const std::int64_t across = tiles_n(p, t);
+    if (across > 1 && tiles_m(p, t) * ceil_div(across, 2) <= clusters_held(2, 1)) add(t);
+  }
   return out;
 }
 
@@ -159,6 +161,11 @@ struct Choice {
   std::int64_t splits = 1;
   double cost = 0;
 };
+
+// In as many splits as are asked for, if any are.
+bool may_cut(const GemmProblem& p, std::int64_t blocks, std::int64_t splits) {
+  return effective(blocks, splits) == splits && (p.splits == 0 || effective(blocks, p.splits) == splits);
+}
 
 Choice best(const GemmProblem& p) {
   GemmProblem sums =
@@ -173,7 +180,7 @@ Choice best(const GemmProblem& p) {
   Choice out;
   const std::int64_t most = p.workspace == 0 ? 1 : std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, kMost);
   for (std::int64_t s = 1; s <= most; ++s) {
-    if (effective(blocks, s) != s) continue;
+    if (!may_cut(p, blocks, s)) continue;
     const auto add = [&](const Tile& t) {
       const double c = microseconds(sums, t, s, kProcessors);
       if (out.cost == 0 || c < out.cost) out = {s, c};
@@ -185,10 +192,11 @@ Choice best(const GemmProblem& p) {
     }
   }
   const ClusterTiles clusters = cluster_tiles(p);
+  constexpr std::int64_t kFewBlocks = 2;  // fewer of a CTA gain nothing
   for (std::size_t i = 0; i < clusters.count; ++i) {
     const std::int64_t most_splits = clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, kMostSplits);
     for (std::int64_t s = 1; s <= most_splits; ++s) {
-      if (effective(blocks, s) != s) continue;
+      if (!may_cut(p, blocks, s) || (s > 1 && ceil_div(blocks, s) < kFewBlocks)) continue;
       const double c = microseconds(sums, clusters.tiles[i], s, kProcessors);
       if (c < out.cost) out = {s, c};
     }

@@ -61,9 +61,9 @@ double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int6
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t groups = 1);
 
 // The tiles of hgemm_cluster.sass that the library may choose: those that are no more than twice the multiprocessors, or than
-// these where k lies across both operands. Pairs, where these are few.
+// these where k lies across both operands; and of pairs of CTAs, which all run at once.
 struct ClusterTiles {
-  std::array<Tile, 9> tiles;
+  std::array<Tile, 13> tiles;
   std::size_t count = 0;
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);
@@ -89,7 +89,7 @@ std::int64_t effective(std::int64_t blocks, std::int64_t splits);
 
 // Into how many splits the library cuts k: a function of the problem alone, not of the GPU.
 std::int64_t best_splits(const GemmProblem& problem);
-double best_microseconds(const GemmProblem& problem);
+double best_microseconds(const GemmProblem& problem);  // in problem.splits, if that is not 0
 
 // What the copy engine asks of a matrix.
 bool rows_of_16_bytes(std::uint64_t address, std::int64_t leading, Dtype type);

@@ -4,6 +4,7 @@
 #include "sass/asm/cubin/link.h"
 #include "sass/asm/cubin/nv_info.h"
 #include "sass/cubin_abi.h"
+#include "sass/isa/occupancy.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -40,11 +41,11 @@ std::string check_threads(Arch arch, const KernelImage& k) {
   const std::uint32_t threads = thread_limit(k);
   if (threads > kMaxThreads) return check_at_most("the CTA size", threads, kMaxThreads);
   if (k.max_threads > kMaxThreads) return check_at_most("the CTA size", k.max_threads, kMaxThreads);
-  // Registers are given to warps of 32 threads, 8 a thread at a time.
-  const std::uint32_t need = (k.registers + 7) / 8 * 8 * ((threads + 31) / 32 * 32);
-  if (need <= register_file(arch)) return "";
-  return number(k.registers) + " registers for each of " + number(threads) +
-         " threads do not fit the register file of " + number(register_file(arch));
+  const std::uint32_t of_file = register_file(arch) / std::max(1U, (threads + 31) / 32 * 32) / 8 * 8;
+  const std::uint32_t most = std::min(most_registers(threads), of_file);
+  if (k.registers <= most) return "";
+  return number(k.registers) + " registers for each of " + number(threads) + " threads; a multiprocessor has " +
+         number(most) + " for each";
 }
 
 std::string check_params(Arch arch, const KernelImage& k) {

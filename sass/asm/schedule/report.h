@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sass/asm/program.h"
-#include "sass/asm/schedule/occupancy.h"
+#include "sass/isa/occupancy.h"
 #include "sass/asm/schedule/timing.h"
 
 namespace nervanagpu::sass {

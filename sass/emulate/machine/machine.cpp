@@ -12,6 +12,7 @@
 #include "sass/emulate/machine/spin.h"
 #include "sass/emulate/machine/warp_scheduler.h"
 #include "sass/emulate/ops/lanes.h"
+#include "sass/isa/occupancy.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -368,6 +369,10 @@ Status check_launch(const Kernel& k, const Launch& l) {
   }
   if (k.max_threads != 0 && threads > k.max_threads) {
     return bad(std::to_string(threads) + " threads; the kernel allows " + std::to_string(k.max_threads));
+  }
+  if (const std::uint32_t most = most_registers(static_cast<std::uint32_t>(threads)); k.registers > most) {
+    return bad(std::to_string(threads) + " threads of " + std::to_string(k.registers) +
+               " registers; a multiprocessor has " + std::to_string(most) + " for each of so many");
   }
   if (l.params.size() != k.param_bytes) {
     return bad(std::to_string(l.params.size()) + " bytes of parameters; the kernel takes " +

@@ -14,6 +14,8 @@ pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor
 
 Half = npt.NDArray[np.float16]
 TILE = "128x64n"
+WIDTHS = (64, 96, 128, 160, 192)  # of a CTA's columns
+BOX = 64  # contiguous columns come in boxes of so many
 
 
 def put(x: Half, letter: str) -> ng.GPUTensor:
@@ -26,8 +28,11 @@ def integers(shape: tuple[int, ...], seed: int) -> Half:
 
 # One block and more than there are stages; one tile, whose mate is outside, and several pairs.
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
-@pytest.mark.parametrize(("m", "n", "k"), [(8, 8, 8), (136, 128, 776), (264, 200, 1288), (128, 72, 64)])
-def test_exact_integers(m: int, n: int, k: int, layout: str) -> None:
+@pytest.mark.parametrize(("m", "n", "k"), [(8, 8, 8), (136, 128, 776), (264, 200, 1288), (128, 72, 64), (8, 424, 136)])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_exact_integers(width: int, m: int, n: int, k: int, layout: str) -> None:
+    if width % BOX and layout[1] == "n":
+        pytest.skip("no kernel: boxes of 64 contiguous columns")
     a, b, c = integers((m, k), 1), integers((k, n), 2), integers((m, n), 3)
     row, column = integers((n,), 4), integers((m, 1), 5)
     product = a.astype(np.float64) @ b.astype(np.float64)
@@ -38,7 +43,8 @@ def test_exact_integers(m: int, n: int, k: int, layout: str) -> None:
     ]
     for options, want in cases:
         out = ng.array(c)
-        ng.dot(put(a, layout[0]), put(b, layout[1]), out, tile=TILE, splits=1, **options)
+        tile = f"128x{width}n"
+        ng.dot(put(a, layout[0]), put(b, layout[1]), out, tile=tile, splits=1, **options)
         assert np.array_equal(out.get(), want.astype(np.float16)), options
 
 
@@ -49,7 +55,9 @@ def test_bits_are_those_of_the_other_tiles() -> None:
     for layout in itertools.product("nt", repeat=2):
         x, y = put(a, layout[0]), put(b, layout[1])
         want = ng.dot(x, y, tile="128x128", splits=1).get()
-        assert np.array_equal(ng.dot(x, y, tile=TILE, splits=1).get(), want)
+        for width in WIDTHS:
+            if width % BOX == 0 or layout[1] == "t":
+                assert np.array_equal(ng.dot(x, y, tile=f"128x{width}n", splits=1).get(), want), width
 
 
 def test_pairs_do_not_cut_k() -> None:

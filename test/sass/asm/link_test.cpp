@@ -442,7 +442,12 @@ TEST(WriteCubin, RefusesWhatNoCubinCanHold) {
               i.kernels[0].registers = 65;
               i.kernels[0].max_threads = 1024;
             }),
-            "kernel 'k': 65 registers for each of 1024 threads do not fit the register file of 65536");
+            "kernel 'k': 65 registers for each of 1024 threads; a multiprocessor has 64 for each");
+  EXPECT_EQ(message([](Image& i) {  // three warps of a scheduler: 54,144 registers, and yet
+              i.kernels[0].registers = 188;
+              i.kernels[0].max_threads = 288;
+            }),
+            "kernel 'k': 188 registers for each of 288 threads; a multiprocessor has 168 for each");
   EXPECT_EQ(message([](Image& i) { i.kernels[0].param_bytes = 8; }),
             "kernel 'k': the parameter block has 8 bytes but no parameters");
   EXPECT_EQ(message([](Image& i) {

@@ -144,6 +144,11 @@ TEST_F(Faults, LaunchesAreChecked) {
   k.reqntid[0] = k.reqntid[1] = k.reqntid[2] = 0;
   k.max_threads = 128;
   EXPECT_EQ(launch({1}, {129}, 8, 0), "kernel test: 129 threads; the kernel allows 128");
+  k.max_threads = 0;
+  k.registers = 170;
+  EXPECT_EQ(launch({1}, {256}, 8, 0), "");
+  EXPECT_EQ(launch({1}, {257}, 8, 0),
+            "kernel test: 257 threads of 176 registers; a multiprocessor has 168 for each of so many");
 }
 
 TEST(Load, WhatCannotRunIsRefusedByName) {

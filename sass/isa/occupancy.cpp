@@ -1,4 +1,4 @@
-#include "sass/asm/schedule/occupancy.h"
+#include "sass/isa/occupancy.h"
 
 #include <algorithm>
 #include <array>
@@ -42,6 +42,14 @@ std::uint32_t rounded_up(std::uint32_t value, std::uint32_t to) {
 }
 
 }  // namespace
+
+std::uint32_t most_registers(std::uint32_t threads) {
+  constexpr std::uint32_t kWarp = 32;
+  constexpr std::uint32_t kMost = 256;  // RZ among them
+  const std::uint32_t warps = std::max(1U, (threads + kWarp - 1) / kWarp);
+  const std::uint32_t of_scheduler = (warps + kSchedulers - 1) / kSchedulers;
+  return std::min(kMost, kRegistersOfScheduler / of_scheduler / kRegisterUnit * kRegisterUnit / kWarp);
+}
 
 Occupancy occupancy(Arch arch, std::uint32_t registers, std::uint32_t shared, std::uint32_t threads) {
   const SmLimits& sm = kLimits[static_cast<std::size_t>(arch)];
