@@ -1,6 +1,7 @@
 #include "kernels/conv/implicit/product.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "kernels/conv/pieces/pieces.h"
@@ -56,10 +57,12 @@ GemmProblem plain(const GemmProblem& problem) {
 }
 
 double known(const GemmProblem& g) {
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, Dtype, Dtype, std::int64_t>;
+  using Three = std::array<std::int64_t, 3>;
+  using Key = std::tuple<Three, Three, bool, bool, Dtype, Dtype, std::int64_t>;
   static auto& all = *new Memo<Key, double>;
-  return all.get({g.m, g.n, g.k, g.a_transposed, g.b_transposed, g.a_type, g.c_type, g.splits},
-                 [&] { return hgemm::best_microseconds(plain(g)); });
+  return all.get(
+      {Three{g.m, g.n, g.k}, Three{g.lda, g.ldb, g.ldc}, g.a_transposed, g.b_transposed, g.a_type, g.c_type, g.splits},
+      [&] { return hgemm::best_microseconds(plain(g)); });
 }
 
 }  // namespace

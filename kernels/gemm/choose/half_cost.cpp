@@ -15,30 +15,30 @@ namespace {
 
 constexpr std::int64_t kBox = 64;  // columns, and rows of a block
 
-// 0: lines begin at multiples of 128 bytes, 1: of 32, 2: anywhere.
-std::size_t lines_of(std::int64_t columns) {
+// Of elements from row to row. 0: lines begin at multiples of 128 bytes, 1: of 32, 2: anywhere.
+std::size_t lines_of(std::int64_t pitch) {
   constexpr std::int64_t kLine = 64, kSector = 16;  // elements
-  return columns % kLine == 0 ? 0 : columns % kSector == 0 ? 1 : 2;
+  return pitch % kLine == 0 ? 0 : pitch % kSector == 0 ? 1 : 2;
 }
 
-// An operand: its rows or columns beside k, and whether k lies inside of the rows of memory.
+// An operand: its rows or columns beside k, the pitch of its rows in memory, and whether k lies inside of them.
 struct Side {
-  std::int64_t length;
+  std::int64_t length, pitch;
   bool k_inside;
 };
 
 // Of a block of k that the copy engine brings for a mean tile, `tile` of the side.
-double rows_of(const Side& side, std::int64_t tile, std::int64_t k, const Moves& costs) {
+double rows_of(const Side& side, std::int64_t tile, const Moves& costs) {
   const std::int64_t tiles = ceil_div(side.length, tile);
   if (side.k_inside) {
     const double there = static_cast<double>(side.length) / static_cast<double>(tiles);
-    return there * costs.inside[lines_of(k)] + (static_cast<double>(tile) - there) * costs.outside;
+    return there * costs.inside[lines_of(side.pitch)] + (static_cast<double>(tile) - there) * costs.outside;
   }
   const std::int64_t width = std::min(tile, kBox);
   const std::int64_t boxes = tiles * ceil_div(tile, kBox);
   const std::int64_t there = ceil_div(side.length, width);
   const std::int64_t partly = side.length % width != 0 ? 1 : 0;
-  const double all = static_cast<double>(there - partly) * costs.inside[lines_of(side.length)] +
+  const double all = static_cast<double>(there - partly) * costs.inside[lines_of(side.pitch)] +
                      static_cast<double>(boxes - there) * costs.outside + static_cast<double>(partly) * costs.partly;
   return static_cast<double>(kBox) * all / static_cast<double>(tiles);
 }
@@ -54,8 +54,8 @@ struct Work {
 };
 
 Work work_of(const GemmProblem& p, const Tile& t, std::int64_t splits) {
-  const Side a = {p.m, !p.a_transposed};
-  const Side b = {p.n, p.b_transposed};
+  const Side a = {p.m, p.lda, !p.a_transposed};
+  const Side b = {p.n, p.ldb, p.b_transposed};
   const bool swapped = t.form == Form::swapped;
   return {p,
           t,
@@ -68,21 +68,19 @@ Work work_of(const GemmProblem& p, const Tile& t, std::int64_t splits) {
 }
 
 double row_of_a(const Work& w, const Moves& costs) {
-  return rows_of(w.rows, w.t.bm, w.p.k, costs);
+  return rows_of(w.rows, w.t.bm, costs);
 }
 
 double row_of_b(const Work& w, const Moves& costs) {
-  return rows_of(w.columns, w.t.bn, w.p.k, costs);
+  return rows_of(w.columns, w.t.bn, costs);
 }
 
 double memory_of(const GemmProblem& p, const Moves& costs) {
   constexpr double kBytes = 2e-6;  // million bytes of an element
-  const auto bytes = [&](std::int64_t lines, std::int64_t columns) {
-    return kBytes * static_cast<double>(lines) * static_cast<double>(columns) * costs.bytes[lines_of(columns)];
+  const auto bytes = [&](std::int64_t rows, std::int64_t columns, std::int64_t pitch) {
+    return kBytes * static_cast<double>(rows) * static_cast<double>(columns) * costs.bytes[lines_of(pitch)];
   };
-  const double of_a = p.a_transposed ? bytes(p.k, p.m) : bytes(p.m, p.k);
-  const double of_b = p.b_transposed ? bytes(p.n, p.k) : bytes(p.k, p.n);
-  return (of_a + of_b + bytes(p.m, p.n)) / costs.memory;
+  return (bytes(p.m, p.k, p.lda) + bytes(p.n, p.k, p.ldb) + bytes(p.m, p.n, p.ldc)) / costs.memory;
 }
 
 // Of so many rows of 128 bytes.

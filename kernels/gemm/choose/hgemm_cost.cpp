@@ -234,6 +234,9 @@ Packing packing(const GemmProblem& problem) {
   const double without = 2 * m * n * k / kRate;
   if (copies >= without) return {};  // most small ones end here, before the search
   p.workspace = 16;                  // as if there were one
+  constexpr std::int64_t kUnit = 8;  // a copy's rows begin at multiples of so many elements
+  if (out.a) p.lda = ceil_div(p.lda, kUnit) * kUnit;
+  if (out.b) p.ldb = ceil_div(p.ldb, kUnit) * kUnit;
   return best(p).cost + copies < without ? out : Packing{};
 }
 

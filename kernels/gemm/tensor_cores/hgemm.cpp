@@ -190,7 +190,9 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
 }
 
 double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
-  return microseconds(modelled(p), tile_of(kernel), splits, multiprocessors);
+  constexpr double kMaskApart = 2;  // the bits of a relu in a launch of their own
+  const double apart = p.mask != 0 && in_cluster(kernel) ? kMaskApart : 0;
+  return apart + microseconds(modelled(p), tile_of(kernel), splits, multiprocessors);
 }
 
 Grid tiles_grid(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, std::int64_t groups) {

@@ -89,22 +89,24 @@ TEST(Hgemm, TilesOfClustersAreFew) {
     const ClusterTiles all = cluster_tiles(p);
     return std::vector(all.tiles.begin(), all.tiles.begin() + static_cast<std::ptrdiff_t>(all.count));
   };
-  const auto both = [](std::initializer_list<int> columns, std::initializer_list<int> swapped) {
+  const auto all = [](std::initializer_list<int> columns, std::initializer_list<int> swapped,
+                      std::initializer_list<int> pairs) {
     std::vector<Tile> out;
     for (const int bn : columns) out.push_back({Form::cluster, 64, bn});
     for (const int bn : swapped) out.push_back({Form::swapped, 64, bn});
+    for (const int bn : pairs) out.push_back({Form::pair, 128, bn});
     return out;
   };
-  using Tiles = std::vector<Tile>;
-  EXPECT_EQ(tiles(problem(Dtype::float16, 64, 2560, 2560)), both({16, 32, 64, 128}, {16, 32, 64, 128}));
-  EXPECT_EQ(tiles(problem(Dtype::bfloat16, 4096, 100, 4096)), both({32, 64, 128}, {32, 64, 128}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 65536, 16, 64)), both({}, {}));  // 1,024 of the longest
-  Tiles pair = both({64, 128}, {64, 128});
-  pair.push_back({Form::pair, 128, 64});
-  EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), pair) << "64 pairs, 66 held";
-  EXPECT_EQ(tiles(problem(Dtype::float16, 256, 4096, 2048)), both({64, 128}, {64, 128})) << "pairs share rows of a";
-  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 4096, 1024)), Tiles{}) << "enough tiles for everyone";
-  EXPECT_EQ(tiles(problem(Dtype::int8, 16, 4096, 4096)), Tiles{});
+  EXPECT_EQ(tiles(problem(Dtype::float16, 64, 2560, 2560)),
+            all({16, 32, 64, 128}, {16, 32, 64, 128}, {64, 96, 128, 160, 192}));
+  EXPECT_EQ(tiles(problem(Dtype::bfloat16, 4096, 100, 4096)), all({32, 64, 128}, {32, 64, 128}, {64, 96}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 65536, 16, 64)), all({}, {}, {})) << "1,024 of the longest";
+  EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), all({64, 128}, {64, 128}, {64, 96, 128, 160, 192}))
+      << "64 pairs of the narrowest, 66 held";
+  EXPECT_EQ(tiles(problem(Dtype::float16, 256, 4096, 2048, false)), all({64, 128}, {64, 128}, {64, 128, 192}))
+      << "contiguous columns come in boxes of 64";
+  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 4096, 1024)), all({}, {}, {})) << "enough tiles for everyone";
+  EXPECT_EQ(tiles(problem(Dtype::int8, 16, 4096, 4096)), all({}, {}, {}));
 }
 
 // Where k lies across both operands there are no more tiles than multiprocessors, elsewhere twice as many.

@@ -148,8 +148,8 @@ def test_large_ones_are_copied_to_the_tensor_cores(rng):
     a, b = normal(rng, (m, k)), normal(rng, (k, n))
     even_a, even_b = np.zeros((m, 1504), BF16), np.zeros((1504, n), BF16)
     even_a[:, :k], even_b[:k] = a, b
-    want = ng.dot(ng.array(even_a), ng.array(even_b)).get()
     for layout in LAYOUTS:
+        want = ng.dot(put(even_a, layout[0]), put(even_b, layout[1])).get()
         assert np.array_equal(ng.dot(put(a, layout[0]), put(b, layout[1])).get(), want), layout
 
 
