@@ -354,7 +354,7 @@ def summary(results: Path) -> str:
     for name in ("sort", "argsort"):
         ours, cupy = keys[name]["ours"]["ms"], keys[name]["cupy"]
         row = f"{name} of 10^8 float32: {ours:.2f} ms", f"CuPy: {cupy['ms']:.2f} ms"
-        lines.append(line(*row, f"**{cupy['times_as_fast']:.2f}**", sorts))
+        lines.append(line(*row, f"**{cupy['times_as_fast']:.2f}**", sorts, keys.get("commit", "")))
     expressions = load("elementwise")
     for what, peers, name in (
         ("expressions of 4096 x 8192 float32", ("inductor", "autotuned"), "torch.compile, its best"),
