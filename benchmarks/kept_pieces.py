@@ -1,10 +1,9 @@
-"""What ng.Pieces of the weights are worth: products of few rows with one matrix, and predict() of many batches.
+"""What ng.Pieces of the weights are worth: products of few rows with one matrix.
 
     python benchmarks/kept_pieces.py [--out FILE] [--turns 5]
 
 Each product beside itself with a tensor: both in graphs of ten, medians of interleaved turns, and the bits compared.
-The last row is a network of Full layers at 16 batches of 256, where predict() shares pieces, beside as many calls of
-one batch, which share nothing (both with what the host does). Needs an H200 (on the emulator: --small, for the bits).
+Needs an H200 (on the emulator: --small, for the bits).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,29 +71,6 @@ def product(m: int, n: int, k: int, splits: int, turns: int) -> dict[str, object
     }
 
 
-def network(batches: int, turns: int, batch: int, width: int) -> dict[str, object]:
-    rng = np.random.default_rng(2)
-    net = ng.Network([ng.layers.Full(width, relu=True), ng.layers.Full(width, relu=True)], (width,), seed=1)
-    x = rng.standard_normal((batches * batch, width), dtype=np.float32)
-    apart, together = [], []
-    for _ in range(turns):
-        begin = time.perf_counter()
-        parts = [net.predict(x[i * batch : (i + 1) * batch], batch) for i in range(batches)]
-        middle = time.perf_counter()
-        whole = net.predict(x, batch)
-        together.append(time.perf_counter() - middle)
-        apart.append(middle - begin)
-    ms, ms_kept = statistics.median(apart) * 1e3, statistics.median(together) * 1e3
-    return {
-        "case": f"predict, {batches} batches of {batch}, Full {width} twice",
-        "ms": round(ms, 4),
-        "kept_ms": round(ms_kept, 4),
-        "ratio": round(ms / ms_kept, 4),
-        "same_bits": bool(np.array_equal(np.concatenate(parts), whole)),
-        "bytes": net.memory(batch, training=False).pieces,
-    }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
@@ -105,9 +80,6 @@ def main() -> None:
     rows = []
     for m, n, k, splits in SMALL if args.small else PRODUCTS:
         rows.append(product(m, n, k, splits, args.turns))
-        print(rows[-1], flush=True)
-    if not args.small:
-        rows.append(network(16, args.turns, 256, 4096))
         print(rows[-1], flush=True)
     if args.out is not None:
         save(args.out, {"commit": commit(), **machine(), "rows": [{"bench": "kept_pieces", **row} for row in rows]})

@@ -243,12 +243,6 @@ void Network::Impl::forget_programs() {
   programs.clear();
 }
 
-std::size_t Network::Impl::pieces_bytes(std::int64_t n) const {
-  std::size_t sum = 0;
-  each(layers, [&](const Layer& layer) { sum += layer.impl().pieces_bytes(n); });
-  return sum;
-}
-
 void Network::Impl::prepare_gradients() {
   for (layers::Packed& g : packed) g.make_gradients();
 }

@@ -7,7 +7,6 @@
 #include "layers/text.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/gemm.hpp"
-#include "nervanagpu/pieces.hpp"
 
 namespace nervanagpu::layers {
 namespace {
@@ -36,11 +35,6 @@ class Full final : public Layer::Impl {
 
   [[nodiscard]] double flops() const override {
     return 2.0 * static_cast<double>(in.size()) * static_cast<double>(outputs_);
-  }
-
-  [[nodiscard]] std::size_t pieces_bytes(std::int64_t n) const override {
-    const int count = pieces_of(n);
-    return count == 0 ? 0 : gemm_pieces_bytes(outputs_, in.size(), count);
   }
 
   void declare(const Setup& s) override {
@@ -85,12 +79,10 @@ class Full final : public Layer::Impl {
       o.rounding = run.rounding(y.size());
       o.stream = run.stream;
       o.precision = setup.precision;
-      const Pieces* pieces = kept(run, n);
       if (last) {
-        pieces != nullptr ? gemm(run.tensor(from), pieces->transpose(), to, o)
-                          : gemm(run.tensor(from), w.transpose(), to, o);
+        gemm(run.tensor(from), w.transpose(), to, o);
       } else {
-        pieces != nullptr ? gemm(*pieces, run.tensor(from), to, o) : gemm(w, run.tensor(from), to, o);
+        gemm(w, run.tensor(from), to, o);
       }
     });
     y.disposable = !program.training() || !relu_ || relus.passed;
@@ -146,33 +138,6 @@ class Full final : public Layer::Impl {
   }
 
  private:
-  // That the forward product of n samples has of each element; 0: it has none.
-  [[nodiscard]] int pieces_of(std::int64_t n) const {
-    if (setup.dtype != Dtype::float32 || setup.precision != Precision::tensor) return 0;
-    const bool last = channel_last();
-    GemmProblem p;
-    p.precision = setup.precision;
-    p.b_transposed = last;
-    p.m = last ? n : outputs_;
-    p.n = last ? outputs_ : n;
-    p.k = p.lda = in.size();
-    p.ldb = last ? p.k : n;
-    p.ldc = p.n;
-    return gemm_pieces(p);
-  }
-  // Of the weights, from the first batch of a call that computes several; null: it keeps none.
-  [[nodiscard]] const Pieces* kept(Run& run, std::int64_t n) const {
-    if (run.pieces == nullptr) return nullptr;
-    const int count = pieces_of(n);
-    if (count == 0) return nullptr;
-    const Tensor& w = parameters[0].value;
-    auto it = run.pieces->find(w.address());
-    if (it == run.pieces->end()) {
-      it = run.pieces->emplace(w.address(), Pieces::of_constant(w, count, run.stream)).first;
-    }
-    return &it->second;
-  }
-
   std::int64_t outputs_;
   bool bias_, relu_;
   Expected expected_;

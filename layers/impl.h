@@ -53,8 +53,6 @@ class Layer::Impl {
   // The output for `in`, and what follows from it. Throws without having changed anything.
   virtual Sample shape(const Sample& in) = 0;
   [[nodiscard]] virtual double flops() const { return 0.0; }
-  // Of its weights' pieces that several batches of n would share.
-  [[nodiscard]] virtual std::size_t pieces_bytes(std::int64_t n) const { return static_cast<void>(n), 0; }
   [[nodiscard]] virtual const std::vector<std::vector<LayerPtr>>* branches() const { return nullptr; }
   // Makes the parameters; in_ and out_ are known.
   virtual void declare(const Setup& setup) { static_cast<void>(setup); }

@@ -137,19 +137,17 @@ std::vector<float> Network::predict(const Samples& x, std::int64_t batch) {
   Impl& net = *impl_;
   const std::int64_t count = net.count_of(x, "x");
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
-  return net.sharing(count, batch, [&] {
-    std::vector<float> result;
-    result.reserve(static_cast<std::size_t>(count * net.out.size()));
-    for (std::int64_t first = 0; first < count; first += batch) {
-      const std::int64_t n = std::min(batch, count - first);
-      const Program& p = net.prepare(n, Impl::Mode::inference);
-      net.send({x, {}, n, first});
-      net.infer(p);
-      const std::vector<float> part = net.read(p.output);
-      result.insert(result.end(), part.begin(), part.end());
-    }
-    return result;
-  });
+  std::vector<float> result;
+  result.reserve(static_cast<std::size_t>(count * net.out.size()));
+  for (std::int64_t first = 0; first < count; first += batch) {
+    const std::int64_t n = std::min(batch, count - first);
+    const Program& p = net.prepare(n, Impl::Mode::inference);
+    net.send({x, {}, n, first});
+    net.infer(p);
+    const std::vector<float> part = net.read(p.output);
+    result.insert(result.end(), part.begin(), part.end());
+  }
+  return result;
 }
 
 Evaluation Network::evaluate(const Samples& x, Labels y, std::int64_t batch) {
@@ -251,8 +249,7 @@ MemoryPlan Network::memory(std::int64_t batch, bool training) const {
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
   const auto p = impl_->build(batch, training ? Impl::Mode::training : Impl::Mode::inference);
   std::vector<Program::Buffer> buffers = p->buffers();
-  const OnDevice here(impl_->device);
-  return {p->arena_bytes(), layers::place_buffers(buffers, false), training ? 0 : impl_->pieces_bytes(batch)};
+  return {p->arena_bytes(), layers::place_buffers(buffers, false)};
 }
 
 void Network::set_interrupt(std::function<void()> check) {

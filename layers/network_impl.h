@@ -14,7 +14,6 @@
 #include "layers/packed.h"
 #include "layers/program.h"
 #include "nervanagpu/device.hpp"
-#include "nervanagpu/error.hpp"
 #include "nervanagpu/layers/network.hpp"
 #include "src/feed.h"
 
@@ -31,20 +30,6 @@ struct Network::Impl {
 
    private:
     layers::Run& run_;
-  };
-
-  // While it lives, batches share what they would each make of the weights.
-  class Keeping {
-   public:
-    explicit Keeping(Impl& net) : run_(net.run) { run_.pieces = &pieces_; }
-    ~Keeping() { run_.pieces = nullptr; }
-    [[nodiscard]] bool any() const { return !pieces_.empty(); }
-    Keeping(const Keeping&) = delete;
-    Keeping& operator=(const Keeping&) = delete;
-
-   private:
-    layers::Run& run_;
-    std::map<std::uint64_t, Pieces> pieces_;
   };
 
   // The last steps of training, if they were like each other: layers/recorded_step.cpp.
@@ -81,7 +66,6 @@ struct Network::Impl {
   [[nodiscard]] std::unique_ptr<layers::Program> build(std::int64_t n, Mode mode) const;
   const layers::Program& prepare(std::int64_t n, Mode mode);
   void forget_programs();
-  [[nodiscard]] std::size_t pieces_bytes(std::int64_t n) const;  // of all layers
   void prepare_gradients();
 
   // --- host data (steps.cpp)
@@ -111,20 +95,6 @@ struct Network::Impl {
   void whole_step(const layers::Program& p, const SgdStep& step);
   // Of the batch that was sent. Whoever reads `judged` waits for it.
   void train(const layers::Program& p, const SgdStep& step, bool observe);
-  // f(), which computes `count` samples in batches; they share pieces of weights if they are enough and there is room.
-  template <class F>
-  auto sharing(std::int64_t count, std::int64_t batch, const F& f) {
-    constexpr std::int64_t kWorth = 3;  // batches: pieces that are kept are written twice
-    if (count / kWorth >= batch) {
-      const Keeping keeping(*this);
-      try {
-        return f();
-      } catch (const OutOfMemory&) {  // without them there may be room
-        if (!keeping.any()) throw;
-      }
-    }
-    return f();
-  }
   Evaluation evaluate(const Samples& x, Labels y, std::int64_t batch);
   void parameter_rows(std::vector<StatisticsRow>& rows_out) const;
 };

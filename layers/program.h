@@ -7,13 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "nervanagpu/pieces.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
@@ -58,8 +56,6 @@ struct Run {
   Rounding mode;           // stochastic and bits; seed and offset come from below
   std::uint64_t counters = 0;
   std::function<void(const std::string& layer, const char* what, const Tensor& t)> observer;
-  // Weights taken apart, by their address: of one call that computes several batches, in which nobody writes weights.
-  std::map<std::uint64_t, Pieces>* pieces = nullptr;
   std::function<void()> interrupt;  // called before each operation; what it throws ends the pass
 
   [[nodiscard]] Tensor tensor(const Ref& r) const;

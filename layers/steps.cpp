@@ -175,20 +175,17 @@ Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batc
   const std::int64_t count = count_of(x, "x");
   check_labels(y, count, "y");
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
-  const Evaluation all = sharing(count, batch, [&] {
-    Evaluation sum;
-    for (std::int64_t first = 0; first < count; first += batch) {
-      const std::int64_t n = std::min(batch, count - first);
-      const Program& p = prepare(n, Mode::inference);
-      send({x, y, n, first});
-      infer(p);
-      const Evaluation part = judge(read(p.judged));
-      sum.loss += part.loss;
-      sum.accuracy += part.accuracy;
-    }
-    return sum;
-  });
-  return {all.loss / static_cast<double>(count), all.accuracy / static_cast<double>(count)};
+  Evaluation sum;
+  for (std::int64_t first = 0; first < count; first += batch) {
+    const std::int64_t n = std::min(batch, count - first);
+    const Program& p = prepare(n, Mode::inference);
+    send({x, y, n, first});
+    infer(p);
+    const Evaluation part = judge(read(p.judged));
+    sum.loss += part.loss;
+    sum.accuracy += part.accuracy;
+  }
+  return {sum.loss / static_cast<double>(count), sum.accuracy / static_cast<double>(count)};
 }
 
 Network::Impl::Observing::Observing(Impl& net, std::vector<StatisticsRow>& rows_out) : run_(net.run) {

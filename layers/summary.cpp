@@ -81,8 +81,7 @@ std::string Network::summary(std::int64_t batch) const {
          (last ? ", channels last\n" : ", batch last\n");
   out += "memory of a batch of " + std::to_string(batch) + ": training " + bytes(training.arena) + " (" +
          bytes(training.unshared) + " unshared), inference " + bytes(inference.arena) + " (" +
-         bytes(inference.unshared) + " unshared" +
-         (inference.pieces != 0 ? "; " + bytes(inference.pieces) + " of pieces beside it" : "") + ")\n";
+         bytes(inference.unshared) + " unshared)\n";
   return out;
 }
 

@@ -353,7 +353,7 @@ void bind_network(py::module_& m) {
   c.def("summary", &Network::summary);
   c.def("memory", [](const Network& n, std::int64_t batch, bool training) {
     const MemoryPlan p = n.memory(batch, training);
-    return std::make_tuple(p.arena, p.unshared, p.pieces);
+    return std::make_pair(p.arena, p.unshared);
   });
   c.def("share_memory", &Network::share_memory);
   c.def("save", &Network::save, py::call_guard<GilRelease>());

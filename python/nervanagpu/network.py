@@ -46,12 +46,10 @@ class StatisticsRow(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Bytes of the arena, and what it would be if no two tensors shared memory. Beside it, pieces of weights
-    (docs/gemm.md) while predict or evaluate computes three batches or more."""
+    """Bytes of the arena, and what it would be if no two tensors shared memory."""
 
     arena: int
     unshared: int
-    pieces: int = 0
 
 
 class Network:

@@ -94,7 +94,6 @@ struct StatisticsRow {
 struct MemoryPlan {
   std::size_t arena = 0;     // bytes, as planned
   std::size_t unshared = 0;  // bytes if no two tensors shared memory
-  std::size_t pieces = 0;    // of weights, beside the arena: while predict or evaluate computes three batches or more
 };
 
 class NG_API Network {
