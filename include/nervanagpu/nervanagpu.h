@@ -5,8 +5,8 @@
  *     what is needed. A refused call has written nothing. No C++ exception leaves the library.
  *   - Device memory is an address in a uint64_t: ng_malloc's, or a CUdeviceptr of the caller's in the primary context.
  *   - A stream is a uint64_t: 0 for the default one, ng_stream_create's, or a CUstream of the caller's. It must be there.
- *   - ng_gemm*, ng_matmul, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited, and
- *     they may be captured in a CUDA graph. What a kernel does wrong later is reported by the next call that waits.
+ *   - ng_gemm*, ng_matmul, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited (but for
+ *     ng_conv_max_pool_fprop's memory, which is the library's), and they may be captured in a CUDA graph. What a kernel does wrong later is reported by the next call that waits.
  *   - Structures begin with their own size, so that a program keeps working with a newer library. Start from their _INIT
  *     value:  ng_conv_problem p = NG_CONV_PROBLEM_INIT;
  *   - Functions may be called from any thread.
@@ -444,6 +444,17 @@ NG_C_API ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x,
                                      const ng_pool_options* options);
 NG_C_API ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t argmax, uint64_t dx,
                                      const ng_pool_options* options);
+
+/* A convolution, its relu and the max pool behind it: y = max pool of ng_conv_fprop's result. Of `pool` op (NG_POOL_MAX), window, pad
+ * and stride count; ng_conv_max_pool_behind() puts the rest in, as ng_pool_argmax_bytes and ng_max_pool_bprop want it. argmax: as of
+ * ng_max_pool_fprop with relu = options->relu, or 0. First layers have one kernel (conv_pool.hpp), which does not write what lies
+ * between; otherwise that is in memory of the library's pool, as are its workspaces: options->workspace is not looked at. There is no
+ * mask, no sums and no beta. */
+NG_C_API ng_status ng_conv_max_pool_behind(const ng_conv_problem* problem, ng_pool_problem* pool);
+NG_C_API ng_status ng_conv_max_pool_is_one_kernel(const ng_conv_problem* problem, const ng_pool_problem* pool,
+                                                  const ng_conv_options* options, int32_t* one);
+NG_C_API ng_status ng_conv_max_pool_fprop(const ng_conv_problem* problem, const ng_pool_problem* pool, uint64_t x,
+                                          uint64_t w, uint64_t y, uint64_t argmax, const ng_conv_options* options);
 
 /* A pass that is computed many times: its kernel is chosen and its parameters are packed once. It needs no workspace. */
 typedef enum ng_pool_pass NG_OF_INT { NG_POOL_FPROP = 0, NG_POOL_BPROP = 1 } ng_pool_pass;

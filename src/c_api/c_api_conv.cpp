@@ -5,6 +5,7 @@
 #include "nervanagpu/conv.hpp"
 #include "nervanagpu/conv_plan.hpp"
 #include "src/c_api/c_api.h"
+#include "src/c_api/c_api_conv.h"
 
 namespace nervanagpu::c_api {
 namespace {
@@ -39,15 +40,10 @@ ConvPass pass_of(const char* function, ng_conv_pass pass) {
   return static_cast<ConvPass>(number);
 }
 
-struct Call {
-  ConvProblem problem;
-  ConvPointers pointers;
-  ConvOptions options;
-};
+}  // namespace
 
-// The workspace is as it is given.
-Call call_of(const char* function, const ng_conv_problem* problem, const ng_conv_options& o) {
-  Call call;
+ConvCall conv_call_of(const char* function, const ng_conv_problem* problem, const ng_conv_options& o) {
+  ConvCall call;
   call.problem = problem_of(function, problem);
   call.pointers.bias = o.bias;
   call.pointers.bias_type = dtype_of(function, "bias_type", o.bias_type);
@@ -73,15 +69,18 @@ Call call_of(const char* function, const ng_conv_problem* problem, const ng_conv
   return call;
 }
 
-ng_conv_options read_options(const char* function, const ng_conv_options* options) {
+ng_conv_options read_conv_options(const char* function, const ng_conv_options* options) {
   const ng_conv_options init = NG_CONV_OPTIONS_INIT;
   return options == nullptr ? init
                             : read(function, "options", options, init, offsetof(ng_conv_options, no_tensor_cores));
 }
 
-Call checked_call(const char* function, ConvPass pass, const ng_conv_problem* problem, const ng_conv_options* options) {
-  const ng_conv_options o = read_options(function, options);
-  Call call = call_of(function, problem, o);
+namespace {
+
+ConvCall checked_call(const char* function, ConvPass pass, const ng_conv_problem* problem,
+                      const ng_conv_options* options) {
+  const ng_conv_options o = read_conv_options(function, options);
+  ConvCall call = conv_call_of(function, problem, o);
   // Checked here, since only this interface is told how much there is.
   const bool sums = (o.channel_sum | o.channel_sum_squares) != 0;
   const std::size_t needed = conv_workspace(pass, call.problem, sums);
@@ -95,7 +94,7 @@ Call checked_call(const char* function, ConvPass pass, const ng_conv_problem* pr
 ng_status run(const char* function, ConvPass pass, const ng_conv_problem* problem, std::uint64_t in1, std::uint64_t in2,
               std::uint64_t out, const ng_conv_options* options) {
   return guarded([&] {
-    Call call = checked_call(function, pass, problem, options);
+    ConvCall call = checked_call(function, pass, problem, options);
     call.pointers.in1 = in1;
     call.pointers.in2 = in2;
     call.pointers.out = out;
@@ -166,7 +165,7 @@ ng_status ng_conv_plan_create(ng_conv_pass pass, const ng_conv_problem* problem,
     if (plan == nullptr) refuse(kName, "plan", "null", "where to put the plan");
     *plan = nullptr;
     const ConvPass which = pass_of(kName, pass);
-    Call call = call_of(kName, problem, read_options(kName, options));
+    ConvCall call = conv_call_of(kName, problem, read_conv_options(kName, options));
     if (like != nullptr) {
       const ng_conv_addresses at = read_addresses(kName, "like", like);
       call.pointers.in1 = at.in1;

@@ -4,11 +4,11 @@
 #include "nervanagpu/pool.hpp"
 #include "nervanagpu/pool_plan.hpp"
 #include "src/c_api/c_api.h"
+#include "src/c_api/c_api_conv.h"
 
 namespace nervanagpu::c_api {
-namespace {
 
-PoolProblem problem_of(const char* function, const ng_pool_problem* in) {
+PoolProblem pool_problem_of(const char* function, const ng_pool_problem* in) {
   const ng_pool_problem init = NG_POOL_PROBLEM_INIT;
   const ng_pool_problem p = read(function, "problem", in, init);
   PoolProblem out;
@@ -27,6 +27,8 @@ PoolProblem problem_of(const char* function, const ng_pool_problem* in) {
   out.x_pitch = p.x_pitch;
   return out;
 }
+
+namespace {
 
 PoolOptions options_of(const char* function, const ng_pool_options* in) {
   const ng_pool_options init = NG_POOL_OPTIONS_INIT;
@@ -64,14 +66,14 @@ extern "C" {
 ng_status ng_pool_out(const ng_pool_problem* problem, int64_t out[4]) {
   return guarded([&] {
     if (out == nullptr) refuse("ng_pool_out", "out", "null", "room for 4 numbers");
-    const auto shape = problem_of("ng_pool_out", problem).out();
+    const auto shape = pool_problem_of("ng_pool_out", problem).out();
     std::copy(shape.begin(), shape.end(), out);
   });
 }
 
 ng_status ng_pool_fprop(const ng_pool_problem* problem, uint64_t x, uint64_t y, const ng_pool_options* options) {
   return guarded([&] {
-    const PoolProblem p = problem_of("ng_pool_fprop", problem);
+    const PoolProblem p = pool_problem_of("ng_pool_fprop", problem);
     pool_fprop(p, x, y, options_of("ng_pool_fprop", options));
   });
 }
@@ -79,7 +81,7 @@ ng_status ng_pool_fprop(const ng_pool_problem* problem, uint64_t x, uint64_t y, 
 ng_status ng_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t x, uint64_t dx,
                         const ng_pool_options* options) {
   return guarded([&] {
-    const PoolProblem p = problem_of("ng_pool_bprop", problem);
+    const PoolProblem p = pool_problem_of("ng_pool_bprop", problem);
     pool_bprop(p, dy, x, dx, options_of("ng_pool_bprop", options));
   });
 }
@@ -87,14 +89,14 @@ ng_status ng_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t x,
 ng_status ng_pool_argmax_bytes(const ng_pool_problem* problem, int64_t* bytes) {
   return guarded([&] {
     if (bytes == nullptr) refuse("ng_pool_argmax_bytes", "bytes", "null", "room for a number");
-    *bytes = pool_argmax_bytes(problem_of("ng_pool_argmax_bytes", problem));
+    *bytes = pool_argmax_bytes(pool_problem_of("ng_pool_argmax_bytes", problem));
   });
 }
 
 ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x, uint64_t y, uint64_t argmax,
                             const ng_pool_options* options) {
   return guarded([&] {
-    const PoolProblem p = problem_of("ng_max_pool_fprop", problem);
+    const PoolProblem p = pool_problem_of("ng_max_pool_fprop", problem);
     max_pool_fprop(p, x, y, argmax, options_of("ng_max_pool_fprop", options));
   });
 }
@@ -102,7 +104,7 @@ ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x, uint64_t
 ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t argmax, uint64_t dx,
                             const ng_pool_options* options) {
   return guarded([&] {
-    const PoolProblem p = problem_of("ng_max_pool_bprop", problem);
+    const PoolProblem p = pool_problem_of("ng_max_pool_bprop", problem);
     max_pool_bprop(p, dy, argmax, dx, options_of("ng_max_pool_bprop", options));
   });
 }
@@ -116,7 +118,7 @@ ng_status ng_pool_plan_create(ng_pool_pass pass, const ng_pool_problem* problem,
     if (pass != NG_POOL_FPROP && pass != NG_POOL_BPROP) {
       refuse(kName, "pass", std::to_string(pass), "an ng_pool_pass (0 or 1)");
     }
-    const PoolProblem p = problem_of(kName, problem);
+    const PoolProblem p = pool_problem_of(kName, problem);
     const PoolAddresses at = like == nullptr ? PoolAddresses{} : addresses_of(kName, "like", like);
     *plan = new ng_pool_plan{PoolPlan(static_cast<PoolPass>(pass), p, at, options_of(kName, options))};
   });
