@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "python/bind.h"
+#include "python/bind_dot.h"
 
 namespace nervanagpu::python {
 
@@ -98,29 +99,11 @@ void bind_gemm(py::module_& m) {
         return name_of(before);
       },
       py::arg("name"));
-  m.def(
-      "dot",
-      [](const Tensor& a, const Tensor& b, std::optional<Tensor> out, float alpha, float beta,
-         const std::optional<Tensor>& bias, bool relu, bool relu_first, const Rounding& rounding,
-         const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores,
-         const std::string& activation, const std::pair<float, float>& clip, const std::optional<Tensor>& scale,
-         const std::optional<Tensor>& mask, const Sums& sums) {
-        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, rounding, splits, tensor_cores);
-        options.stream = stream_from(stream);
-        options.tile = tile;
-        finish_by(options, activation, clip, scale, mask);
-        sum_up(options, sums);
-        if (out) before_write(*out);
-        const GilRelease release;
-        if (!out) return dot(a, b, options);
-        gemm(a, b, *out, options);
-        return std::move(*out);
-      },
-      py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
-      py::arg("relu_first"), py::arg("rounding"), py::arg("stream"), py::arg("tile"), py::arg("splits") = 0,
-      py::arg("tensor_cores") = true, py::arg("activation") = "none",
-      py::arg("clip") = std::pair<float, float>(0.0F, 0.0F), py::arg("scale") = py::none(),
-      py::arg("mask") = py::none(), py::arg("sums") = Sums());
+  m.def("dot", &dot_of<Tensor, Tensor>, py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"),
+        py::arg("bias"), py::arg("relu"), py::arg("relu_first"), py::arg("rounding"), py::arg("stream"),
+        py::arg("tile"), py::arg("splits") = 0, py::arg("tensor_cores") = true, py::arg("activation") = "none",
+        py::arg("clip") = std::pair<float, float>(0.0F, 0.0F), py::arg("scale") = py::none(),
+        py::arg("mask") = py::none(), py::arg("sums") = Sums());
   m.def(
       "batched_dot",
       [](const Tensor& a, const Tensor& b, Tensor out, float alpha, float beta, const std::optional<Tensor>& bias,

@@ -3,6 +3,8 @@
 
 #include <pybind11/stl.h>
 
+#include "python/bind_dot.h"
+
 namespace nervanagpu::python {
 namespace {
 
@@ -10,27 +12,10 @@ PyTypeObject* pieces_type = nullptr;
 
 template <class A, class B>
 void bind_dot(py::module_& m, const char* name) {
-  m.def(
-      name,
-      [](const A& a, const B& b, std::optional<Tensor> out, float alpha, float beta, const std::optional<Tensor>& bias,
-         bool relu, bool relu_first, const Rounding& rounding, const py::object& stream, const std::string& tile,
-         std::int64_t splits, bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
-         const std::optional<Tensor>& scale, const std::optional<Tensor>& mask, const Sums& sums) {
-        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, rounding, splits, tensor_cores);
-        options.stream = stream_from(stream);
-        options.tile = tile;
-        finish_by(options, activation, clip, scale, mask);
-        sum_up(options, sums);
-        if (out) before_write(*out);
-        const GilRelease release;
-        if (!out) return dot(a, b, options);
-        gemm(a, b, *out, options);
-        return std::move(*out);
-      },
-      py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
-      py::arg("relu_first"), py::arg("rounding"), py::arg("stream"), py::arg("tile"), py::arg("splits"),
-      py::arg("tensor_cores"), py::arg("activation"), py::arg("clip"), py::arg("scale"), py::arg("mask"),
-      py::arg("sums"));
+  m.def(name, &dot_of<A, B>, py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"),
+        py::arg("bias"), py::arg("relu"), py::arg("relu_first"), py::arg("rounding"), py::arg("stream"),
+        py::arg("tile"), py::arg("splits"), py::arg("tensor_cores"), py::arg("activation"), py::arg("clip"),
+        py::arg("scale"), py::arg("mask"), py::arg("sums"));
 }
 
 }  // namespace
