@@ -1,4 +1,4 @@
-"""Tiles and parts of k of the tensor-core GEMM, float16, each beside cuBLAS: what the cost model is fitted to.
+"""Tiles and parts of k of the tensor-core GEMM, float16, each beside cuBLAS.
 
     python benchmarks/hgemm_sweep.py [--out FILE] [--cases 128x4096x4096,...] [--random N] [--seconds S]
 

@@ -13,9 +13,8 @@
 namespace nervanagpu::hgemm {
 namespace {
 
-// Fitted to timings of 91 products on an H200 (benchmarks/results/hgemm_cluster.json, of 8,598); what the model chooses takes
-// 1.036 times the time of the best, in the geometric mean (hgemm_sweep.json). What has been added since stands in
-// docs/lab/hgemm.md, version 7.
+// Tiles of bytes, and of other producers than hgemm.sass's. Fitted to timings of 91 products of 16-bit floats on an H200
+// (benchmarks/results/hgemm_cluster.json), whose own model is half_cost.cpp since.
 struct Width {
   int columns;
   double block;  // microseconds of a k block of 128 rows

@@ -52,8 +52,8 @@ struct Rates {
   double sum = 1.10, part = 0;                   // split_sum, and for each part
   double sums = 0.94;                            // a million partial sums
 };
-// Of hgemm.sass's tiles, with so many bytes of operands and result. block: microseconds of a k block; 0: hgemm.sass's own.
-// groups: products in the launch.
+// Of hgemm.sass's tiles with other producers, or of bytes (half_cost.h has the model of 16-bit products), with so many bytes of
+// operands and result. block: microseconds of a k block; 0: hgemm.sass's own. groups: products in the launch.
 double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
                          double bytes, double block = 0, std::int64_t groups = 1, const Rates& rates = {});
 
