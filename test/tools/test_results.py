@@ -12,6 +12,7 @@ RESULTS = Path(__file__).resolve().parents[2] / "benchmarks/results"
 FILES = sorted(p.relative_to(RESULTS).as_posix() for p in RESULTS.rglob("*.json"))
 # Counts, which no device has a part in.
 COUNTS = {
+    "array_api_tests.json",
     "names.json",
     "cupy_tests.json",
     "pycuda_examples.json",
