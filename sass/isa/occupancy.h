@@ -15,11 +15,11 @@ struct Occupancy {
   std::string_view limit;  // "registers", "shared memory", "warps", "CTAs"
 };
 
-// `registers` as declared (REGCOUNT), `shared` bytes of a CTA, `threads` of a CTA.
 // The most registers that each of `threads` threads of a CTA can have: a scheduler has a quarter of the warps, rounded up, and
 // of the registers. 288 threads can have 168, not 224 (an H200 refuses to launch 188).
 std::uint32_t most_registers(std::uint32_t threads);
 
+// `registers` as declared (REGCOUNT), `shared` bytes of a CTA, `threads` of a CTA.
 Occupancy occupancy(Arch arch, std::uint32_t registers, std::uint32_t shared, std::uint32_t threads);
 
 }  // namespace nervanagpu::sass
