@@ -106,7 +106,7 @@ def _fprop(
     axes: int, x: GPUTensor, w: GPUTensor, bias: GPUTensor | None, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, relu: bool, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
     mask: GPUTensor | None, stream: Stream | None, activation: str | None, clip: Clip | None, scale: Scale | None,
-    channel_sum: GPUTensor | None, channel_sum_squares: GPUTensor | None,
+    channel_sum: GPUTensor | None, channel_sum_squares: GPUTensor | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d"
     _check(op, x=x, w=w, bias=bias, out=out, mask=mask, channel_sum=channel_sum,
@@ -115,7 +115,8 @@ def _fprop(
     finish, epilogue = _finish(op, activation, clip, scale, epilogue, x, w, out)
     sums = (channel_sum, channel_sum_squares)
     last = (epilogue, tensor_cores, mask, sums, stream, *finish, scale is not None)
-    y = _core.conv_fprop(x, w, out, bias, relu, layout, geometry, groups, axes, *last)
+    with at(precision):
+        y = _core.conv_fprop(x, w, out, bias, relu, layout, geometry, groups, axes, *last)
     return y if out is None else out
 
 
@@ -123,34 +124,36 @@ def _bprop(
     axes: int, dy: GPUTensor, w: GPUTensor, x_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
     mask: GPUTensor | None, stream: Stream | None, channel_sum: GPUTensor | None,
-    channel_sum_squares: GPUTensor | None,
+    channel_sum_squares: GPUTensor | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_bprop"
     _check(op, dy=dy, w=w, out=out, mask=mask, channel_sum=channel_sum,
            channel_sum_squares=channel_sum_squares)  # fmt: skip
     geometry = _geometry(op, stride, padding, dilation, axes)
     last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), stream)
-    dx = _core.conv_bprop(dy, w, out, x_shape, layout, geometry, groups, axes, *last)
+    with at(precision):
+        dx = _core.conv_bprop(dy, w, out, x_shape, layout, geometry, groups, axes, *last)
     return dx if out is None else out
 
 
 def _update(
     axes: int, dy: GPUTensor, x: GPUTensor, w_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
-    stream: Stream | None,
+    stream: Stream | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_update"
     _check(op, dy=dy, x=x, out=out)
     geometry = _geometry(op, stride, padding, dilation, axes)
     last = (epilogue, tensor_cores, None, (None, None), stream)
-    dw = _core.conv_update(dy, x, out, w_shape, layout, geometry, groups, axes, *last)
+    with at(precision):
+        dw = _core.conv_update(dy, x, out, w_shape, layout, geometry, groups, axes, *last)
     return dw if out is None else out
 
 
 def _deconv(
     axes: int, x: GPUTensor, w: GPUTensor, stride: Ints, padding: Ints, dilation: Ints, groups: int, layout: str,
     output_padding: Ints, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
-    stream: Stream | None,
+    stream: Stream | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"deconv{axes}d"
     _check(op, x=x, w=w, out=out)
@@ -171,7 +174,8 @@ def _deconv(
         taps = w.shape[first + i]
         shape[first + i] = (x.shape[first + i] - 1) * step[i] - 2 * pad[i] + spread[i] * (taps - 1) + 1 + more[i]
     last = (epilogue, tensor_cores, None, (None, None), stream)
-    y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, *last)
+    with at(precision):
+        y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, *last)
     return y if out is None else out
 
 
@@ -204,11 +208,10 @@ def conv1d(
     relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
     the module's text.
     """
-    with at(precision):
-        return _fprop(
-            1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-            activation, clip, scale, channel_sum, channel_sum_squares,
-        )  # fmt: skip
+    return _fprop(
+        1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+        activation, clip, scale, channel_sum, channel_sum_squares, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -232,11 +235,10 @@ def conv1d_bprop(
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    with at(precision):
-        return _bprop(
-            1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-            channel_sum, channel_sum_squares,
-        )  # fmt: skip
+    return _bprop(
+        1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+        channel_sum, channel_sum_squares, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -260,10 +262,9 @@ def conv1d_update(
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    with at(precision):
-        return _update(
-            1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream
-        )
+    return _update(
+        1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -288,10 +289,10 @@ def deconv1d(
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    with at(precision):
-        return _deconv(
-            1, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
-        )
+    return _deconv(
+        1, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream,
+        precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -323,11 +324,10 @@ def conv2d(
     relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
     the module's text.
     """
-    with at(precision):
-        return _fprop(
-            2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-            activation, clip, scale, channel_sum, channel_sum_squares,
-        )  # fmt: skip
+    return _fprop(
+        2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+        activation, clip, scale, channel_sum, channel_sum_squares, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -351,11 +351,10 @@ def conv2d_bprop(
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    with at(precision):
-        return _bprop(
-            2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-            channel_sum, channel_sum_squares,
-        )  # fmt: skip
+    return _bprop(
+        2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+        channel_sum, channel_sum_squares, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -379,10 +378,9 @@ def conv2d_update(
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    with at(precision):
-        return _update(
-            2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream
-        )
+    return _update(
+        2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -407,10 +405,10 @@ def deconv2d(
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    with at(precision):
-        return _deconv(
-            2, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
-        )
+    return _deconv(
+        2, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream,
+        precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -442,11 +440,10 @@ def conv3d(
     relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
     the module's text.
     """
-    with at(precision):
-        return _fprop(
-            3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-            activation, clip, scale, channel_sum, channel_sum_squares,
-        )  # fmt: skip
+    return _fprop(
+        3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+        activation, clip, scale, channel_sum, channel_sum_squares, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -470,11 +467,10 @@ def conv3d_bprop(
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    with at(precision):
-        return _bprop(
-            3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-            channel_sum, channel_sum_squares,
-        )  # fmt: skip
+    return _bprop(
+        3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
+        channel_sum, channel_sum_squares, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -498,10 +494,9 @@ def conv3d_update(
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    with at(precision):
-        return _update(
-            3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream
-        )
+    return _update(
+        3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream, precision,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -526,10 +521,10 @@ def deconv3d(
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    with at(precision):
-        return _deconv(
-            3, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
-        )
+    return _deconv(
+        3, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream,
+        precision,
+    )  # fmt: skip
 
 
 class ConvPlan(_core.ConvPlan):
