@@ -16,6 +16,7 @@ struct ConvCall {
 ng_conv_options read_conv_options(const char* function, const ng_conv_options* options);
 // The workspace is as it is given.
 ConvCall conv_call_of(const char* function, const ng_conv_problem* problem, const ng_conv_options& options);
-PoolProblem pool_problem_of(const char* function, const ng_pool_problem* in);
+// name: of the argument.
+PoolProblem pool_problem_of(const char* function, const ng_pool_problem* in, const char* name = "problem");
 
 }  // namespace nervanagpu::c_api

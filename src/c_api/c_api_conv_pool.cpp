@@ -30,7 +30,7 @@ ng_status ng_conv_max_pool_behind(const ng_conv_problem* problem, ng_pool_proble
   return guarded([&] {
     const ng_conv_options init = NG_CONV_OPTIONS_INIT;
     const ConvProblem p = conv_call_of(kName, problem, init).problem;
-    const PoolProblem behind = pool_behind(p, pool_problem_of(kName, pool));
+    const PoolProblem behind = pool_behind(p, pool_problem_of(kName, pool, "pool"));
     pool->n = behind.n;
     std::ranges::copy(behind.in, pool->in);
     pool->layout = problem->layout;
@@ -45,7 +45,7 @@ ng_status ng_conv_max_pool_is_one_kernel(const ng_conv_problem* problem, const n
   return guarded([&] {
     if (one == nullptr) refuse(kName, "one", "null", "where to put the answer");
     const ConvCall call = call_of(kName, problem, options);
-    *one = conv_max_pool_is_one_kernel(call.problem, pool_problem_of(kName, pool), call.options) ? 1 : 0;
+    *one = conv_max_pool_is_one_kernel(call.problem, pool_problem_of(kName, pool, "pool"), call.options) ? 1 : 0;
   });
 }
 
@@ -57,7 +57,7 @@ ng_status ng_conv_max_pool_fprop(const ng_conv_problem* problem, const ng_pool_p
     call.pointers.in1 = x;
     call.pointers.in2 = w;
     call.pointers.out = y;
-    conv_max_pool_fprop(call.problem, pool_problem_of(kName, pool), call.pointers, argmax, call.options);
+    conv_max_pool_fprop(call.problem, pool_problem_of(kName, pool, "pool"), call.pointers, argmax, call.options);
   });
 }
 

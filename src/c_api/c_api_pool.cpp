@@ -8,9 +8,9 @@
 
 namespace nervanagpu::c_api {
 
-PoolProblem pool_problem_of(const char* function, const ng_pool_problem* in) {
+PoolProblem pool_problem_of(const char* function, const ng_pool_problem* in, const char* name) {
   const ng_pool_problem init = NG_POOL_PROBLEM_INIT;
-  const ng_pool_problem p = read(function, "problem", in, init);
+  const ng_pool_problem p = read(function, name, in, init);
   PoolProblem out;
   if (p.op < NG_POOL_MAX || p.op > NG_POOL_L2) {
     refuse(function, "op", std::to_string(p.op), "an ng_pool_op (0 to 2)");

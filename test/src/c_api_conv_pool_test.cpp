@@ -130,7 +130,8 @@ TEST_F(CConvPoolTest, Refusals) {
   refused(call(), "max");
   refused(ng_conv_max_pool_behind(&p_, &q_), "max");
   q_.op = NG_POOL_MAX;
-  refused(ng_conv_max_pool_behind(&p_, nullptr), "problem is null");
+  refused(ng_conv_max_pool_behind(&p_, nullptr), "pool is null");
+  refused(ng_conv_max_pool_behind(nullptr, &q_), "problem is null");
   refused(ng_conv_max_pool_is_one_kernel(&p_, &q_, &o_, nullptr), "one is null");
   EXPECT_EQ(get<std::uint16_t>(y_, kPooled), before);
 }
