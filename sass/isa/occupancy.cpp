@@ -36,6 +36,11 @@ constexpr std::uint32_t kSchedulers = 4;
 constexpr std::uint32_t kNoLimit = ~std::uint32_t{0};
 constexpr std::uint32_t kRegistersOfScheduler = 16384;
 constexpr std::uint32_t kRegisterUnit = 256;  // a warp gets whole units
+constexpr std::uint32_t kWarp = 32;
+
+std::uint32_t warps_of(std::uint32_t threads) {
+  return std::max(1U, (threads + kWarp - 1) / kWarp);
+}
 
 std::uint32_t rounded_up(std::uint32_t value, std::uint32_t to) {
   return (value + to - 1) / to * to;
@@ -44,17 +49,15 @@ std::uint32_t rounded_up(std::uint32_t value, std::uint32_t to) {
 }  // namespace
 
 std::uint32_t most_registers(std::uint32_t threads) {
-  constexpr std::uint32_t kWarp = 32;
   constexpr std::uint32_t kMost = 256;  // RZ among them
-  const std::uint32_t warps = std::max(1U, (threads + kWarp - 1) / kWarp);
-  const std::uint32_t of_scheduler = (warps + kSchedulers - 1) / kSchedulers;
+  const std::uint32_t of_scheduler = (warps_of(threads) + kSchedulers - 1) / kSchedulers;
   return std::min(kMost, kRegistersOfScheduler / of_scheduler / kRegisterUnit * kRegisterUnit / kWarp);
 }
 
 Occupancy occupancy(Arch arch, std::uint32_t registers, std::uint32_t shared, std::uint32_t threads) {
   const SmLimits& sm = kLimits[static_cast<std::size_t>(arch)];
-  const std::uint32_t warps = std::max(1U, (threads + 31) / 32);
-  const std::uint32_t of_warp = rounded_up(std::max(1U, registers) * 32, kRegisterUnit);
+  const std::uint32_t warps = warps_of(threads);
+  const std::uint32_t of_warp = rounded_up(std::max(1U, registers) * kWarp, kRegisterUnit);
   const std::uint32_t of_cta = rounded_up(shared + sm.reserved, sm.granularity);
   struct Limit {
     std::uint32_t ctas;
