@@ -1,7 +1,7 @@
 """Fits what products of 16-bit floats cost (kernels/gemm/choose/half_cost.cpp), all layouts by one model.
 
     half_fit.py benchmarks/results/half_products.jsonl > kernels/gemm/choose/fitted_half.h
-    half_fit.py --thin SWEEP... [--to FILE] [--drop TEXT] [--from TEXT]
+    half_fit.py --thin SWEEP... [--to FILE] [--from TEXT]
 
 The model is the C++ one in numpy. Its constants lower the error of each variant's time, those near the product's best
 most. A third of the products, by a hash of their sizes, is held out. The regret is the time of the variant that the
@@ -9,7 +9,7 @@ model chooses over that of the best, a geometric mean. stderr says how good both
 
 --thin: adds the times of `conv_sweep ... gemm` of layers of 1x1 filters to FILE, a line a product: an object of
 microseconds by variant ("64x32t/7": swapped operands, seven splits), without those of over FAR times the best's.
-Variants whose names hold TEXT are dropped. Needs numpy and scipy.
+Needs numpy and scipy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOVES = {
     "row128": 0.0007, "row32": 0.001, "row8": 0.0018, "outside": 0.0011, "partly": 0.0014,  # of a block
     "memory": 4.0, "bytes32": 1.05, "bytes8": 1.1, "traffic": 16.0,
 }  # fmt: skip
-# Where each constant begins; of `widths` of columns there are as many.
+# Where each constant begins; "block.64" is of 64 columns.
 STARTS: dict[str, dict[str, float]] = {
     "tiles": {
         **MOVES, "fetched": 8.0, "hindered": 4.0, "start": 1.8, "early_start": 0.97, "tile": 0.1, "columns": 0.6,
@@ -303,7 +303,7 @@ namespace nervanagpu::hgemm::half {{
 """
 
 
-def thin(sweeps: list[Path], to: Path, origin: str, drop: str) -> None:
+def thin(sweeps: list[Path], to: Path, origin: str) -> None:
     """Adds them to a file: where all come from, then one line a product."""
     old = [json.loads(line) for line in to.read_text().splitlines()] if to.exists() else []
     origins = [x for x in old if "m" not in x]
@@ -313,7 +313,7 @@ def thin(sweeps: list[Path], to: Path, origin: str, drop: str) -> None:
     for line in (x for sweep in sweeps for x in sweep.read_text().splitlines()):
         r = json.loads(line)
         tile, positions = r["tile"].removeprefix("gemm_"), r["n"] * r["side"] ** 2
-        if tile == r["tile"] or r["splits"] < 1 or (drop and drop in tile):
+        if tile == r["tile"] or r["splits"] < 1:
             continue
         m, n, k, layout = {
             "fprop": (positions, r["k"], r["c"], "NT"),
@@ -337,12 +337,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--thin", type=Path, nargs="+", metavar="SWEEP")
     parser.add_argument("--to", type=Path, default=Path("benchmarks/results/half_products.jsonl"))
-    parser.add_argument("--drop", default="")
     parser.add_argument("--from", dest="origin", default="not recorded", help="device, driver, commit and clocks")
     parser.add_argument("products", type=Path, nargs="?")
     args = parser.parse_args()
     if args.thin:
-        thin(args.thin, args.to, args.origin, args.drop)
+        thin(args.thin, args.to, args.origin)
         return
     if args.products is None:
         parser.error("needs the file of products, or --thin")

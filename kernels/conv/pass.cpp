@@ -198,7 +198,7 @@ std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
     if (forced) throw InvalidArgument("conv: this is no product of matrices");
     return std::nullopt;
   }
-  if (!update) g.splits = 1;
+  g.splits = product::splits_of(pass_);
   if (forced) return g;
   hconv::Work others = work_of(l, packs_of(pass_, p_));  // whatever the epilogue: workspaces do not know it
   others.product.beta = 0;

@@ -36,7 +36,7 @@ GemmProblem shape_of(ConvPass pass, const ConvProblem& p) {
   g.k = g.a_transposed ? positions : pass == ConvPass::fprop ? p.c : p.k;
   g.lda = pass == ConvPass::fprop ? p.c : p.k;
   g.ldb = p.c;
-  if (possible(p) && pass != ConvPass::update) g.splits = 1;
+  if (possible(p)) g.splits = splits_of(pass);
   return g;
 }
 

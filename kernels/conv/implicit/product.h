@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/launch.h"
@@ -15,8 +16,14 @@ namespace nervanagpu::conv_detail::product {
 bool is_one(const ConvProblem& p);
 bool possible(const ConvProblem& p);  // and of 16-bit floats
 // Of three matrices of pixels or filters: types, sides, transpositions, leading dimensions and precision, without addresses. c: of x;
-// k: of y. fprop and bprop are not cut: their epilogues may have bits of relu, which the kernels of clusters do not know.
+// k: of y.
 GemmProblem shape_of(ConvPass pass, const ConvProblem& p);
+
+// GemmProblem::splits of 16-bit floats. fprop and bprop are not cut: their epilogues may have bits of relu, which the kernels of
+// clusters do not know.
+constexpr std::int64_t splits_of(ConvPass pass) {
+  return pass == ConvPass::update ? 0 : 1;
+}
 
 // What gemm() takes, by the model of an H200; a function of the problem alone. Of 16-bit floats.
 double microseconds(const GemmProblem& g, const Costs& costs = kFitted);
