@@ -435,8 +435,8 @@ def arange(
     bare = [np.asarray(dtypes.on_host(v)).dtype for v in (start, stop, step)]
     of = dtypes.promoted(*bare) if dtype is None else _core.dtype(dtype)
     if all(isinstance(v, int | np.integer) for v in (start, stop, step)):
-        count = len(range(int(start), int(stop), int(step)))
-        _check_bools(of, start, count)
+        count = max(-((int(start) - int(stop)) // int(step)), 0)
+        _check_count(of, start, count)
         if dtypes.kind_of(of) in "iu":
             if count:
                 limits = np.iinfo(of)
@@ -448,14 +448,16 @@ def arange(
             return _ramp(int(start), int(step), count, of)
         return _ramp(float(start), float(step), count, of)
     count = max(int(np.ceil((float(stop) - float(start)) / float(step))), 0)
-    _check_bools(of, start, count)
+    _check_count(of, start, count)
     if dtypes.kind_of(of) in "iu":  # NumPy's: the first two elements, cut off, make the step
         first = int(start)
         return _ramp(first, int(start + step) - first, count, of)
     return _ramp(float(start), float(start) + float(step) - float(start), count, of)
 
 
-def _check_bools(dtype: Any, start: Any, count: int) -> None:
+def _check_count(dtype: Any, start: Any, count: int) -> None:
+    if count >= 2**63:
+        raise ValueError(f"arange: {shown(count)} numbers from {start}; needs fewer than 2^63")
     if count > 2 and dtypes.kind_of(dtype) == "b":
         raise TypeError(f"arange: {count} numbers from {start}; needs two or fewer for dtype bool")
 

@@ -160,10 +160,11 @@ def _lack_of_keywords(value: Any, known: type[options.Rounding]) -> _Lack | None
 
 @dataclass
 class _Caller:
-    """What the user called: its name, and its arguments as they are now."""
+    """What the user called: its name, its arguments as they are now, and what those left out are."""
 
     function: str
     arguments: dict[str, Any]
+    defaults: dict[str, Any] = field(default_factory=dict)
 
     def name_of(self, name: str, lack: _Lack) -> str:
         """Its own name for an argument that is called `name` further in."""
@@ -172,11 +173,23 @@ class _Caller:
         if name in self.arguments:
             return name
         for value in (*lack.inside, lack.value):
-            for own, theirs in self.arguments.items():
-                if theirs is value:
-                    return own
+            same = [own for own, theirs in self.arguments.items() if theirs is value]
+            given = [own for own in same if own not in self.defaults or self.defaults[own] is not value]
+            if same:
+                return (given or same)[0]
         name = lack.key or name
         return name.replace("arg", "argument ") if re.fullmatch(r"arg\d+", name) else name
+
+
+def _defaults(frame: types.FrameType) -> dict[str, Any]:
+    """The default values of the function that runs in `frame`; none, if its module or class has another by its name."""
+    name = frame.f_code.co_name
+    of_class = getattr(type(frame.f_locals.get("self")), name, None)
+    function = inspect.unwrap(of_class or frame.f_globals.get(name) or _defaults)
+    if getattr(function, "__code__", None) is not frame.f_code:
+        return {}
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
 
 def _caller(function: str) -> _Caller:
@@ -200,7 +213,7 @@ def _caller(function: str) -> _Caller:
     )
     if name == "function":  # of a ufunc, which says its name itself
         name = str(found.f_locals.get("name", function))
-    return _Caller(name, {own: value for own, value in arguments.items() if own != "self"})
+    return _Caller(name, {own: value for own, value in arguments.items() if own != "self"}, _defaults(found))
 
 
 def operand_name(value: Any) -> str:

@@ -231,6 +231,11 @@ IMAGE, FILTER = ng.ones((1, 4, 4, 1)), ng.ones((1, 3, 3, 1))
         (lambda: ng.conv2d(IMAGE, FILTER, padding="same"), TypeError, "conv2d: padding is 'same'; needs an integer or"),
         (lambda: ng.conv2d(IMAGE, FILTER, layout="nhwc"), ValueError, 'layout is "nhwc"; needs NWC, NHWC'),
         (lambda: ng.conv2d(IMAGE, FILTER, groups=1.5), TypeError, "conv2d: groups is 1.5; needs an integer"),
+        # None is also what bias, out and others are when they are left out.
+        (lambda: ng.conv2d(IMAGE, FILTER, groups=None), TypeError, "conv2d: groups is None; needs an integer"),
+        (lambda: ng.conv2d(IMAGE, FILTER, layout=None), TypeError, "conv2d: layout is None; needs a str"),
+        (lambda: ng.arange(2**70), ValueError, "arange: 1180591620717411303424 numbers from 0; needs fewer than 2.63"),
+        (lambda: ng.arange(0, 1e19, 0.5), ValueError, "arange: 20000000000000000000 numbers from 0; needs fewer"),
         (lambda: ng.conv2d(IMAGE, FILTER, seed=-1), ValueError, "conv2d: seed is -1; needs 0 to"),
         (lambda: ng.layers.Conv(3, 2.7), TypeError, "Conv: window is 2.7; needs an integer"),
         (lambda: ng.layers.Conv(3.5, 2), TypeError, "Conv: channels is 3.5; needs an integer"),
