@@ -58,6 +58,17 @@ def floats() -> Iterator[Statement]:
         yield "16", ".reg .b32 e; %s.f32 e, b0; cvt.%s.f16.f32 d, e" % (g, r)
 
 
+def widened() -> Iterator[Statement]:
+    """A float of a sum or product of halves: sm_75 has one instruction for both steps, if no rounding is asked for."""
+    for f, rnd, more in product(("add", "sub", "mul"), ("", ".rn"), ("", ".sat", ".ftz")):
+        for b in ("a1", "ka", "0x4200"):
+            yield "32", ".reg .b16 e; %s%s%s.f16 e, a0, %s; cvt.f32.f16 d, e" % (f, rnd, more, b)
+    for g, f in product(("neg", "abs"), ("add", "mul")):
+        yield "32", ".reg .b16 e; %s.f16 e, a0; %s.f16 e, e, a1; cvt.f32.f16 d, e" % (g, f)
+    for b in ("a1", "ka"):
+        yield "32", ".reg .b16 e; mul.f16 e, a0, %s; add.f16 e, e, a2; cvt.f32.f16 d, e" % b
+
+
 def packed() -> Iterator[Statement]:
     for t, r, relu in product(("f16x2", "bf16x2"), ("rn", "rz"), ("", ".relu")):
         for a, b in (("b0", "b1"), ("b0", "kb"), ("kb", "b1"), ("b0", "0f3F800000"), ("0f3F800000", "b0")):
@@ -83,4 +94,4 @@ def packed() -> Iterator[Statement]:
         )
 
 
-FAMILIES = (integers, floats, packed)
+FAMILIES = (integers, floats, widened, packed)

@@ -78,9 +78,10 @@ const Uop* half2(Warp& w, const Uop* u) {
       const double a = widen(pick(in[0][l], x.src[0], h), x);
       const double b = widen(pick(in[1][l], x.src[1], h), x);
       const double c = widen(pick(in[2][l], x.src[2], h), x);
-      if (x.kind2 == 1) {  // .F32: one result, of the lower halves
+      if (x.kind2 == 1) {  // .F32: one result, of the lower halves, that no half has rounded
         const float f = static_cast<float>(compute(op, a, b, c, false, false));
-        r = f != f ? 0x7fffffffu : std::bit_cast<u32>(f);
+        const float bounded = !x.sat ? f : f > 0 ? std::min(f, 1.0F) : 0.0F;  // of a NaN: 0
+        r = bounded != bounded ? 0x7fffffffu : std::bit_cast<u32>(bounded);
         break;
       }
       const double v = compute(op, a, b, c, (minimum >> l & 1) != 0, x.flag2);

@@ -19,6 +19,7 @@ constexpr Timing kAsFma{.result = Producer::kFma, .source = Consumer::kFma};
 constexpr Timing kAsAlu{.result = Producer::kAlu, .source = Consumer::kAlu};
 constexpr AluBits kFmaBits{{72, 73, 74}, {63, 62, 60}, {84, 83, 81}};
 constexpr Mod kFtz = flag<Tok::FTZ>(Axis::kFtz, 80);
+constexpr ArchMask kBeforeHopper = kTuring | kAmpere;
 constexpr Mod kSat = flag<Tok::SAT>(Axis::kSat, 77);
 
 // One of the two number formats: bit `at` is set for bfloat16.
@@ -45,19 +46,23 @@ constexpr Row formatted(Op op, const Format& f, Word fixed, std::initializer_lis
   return r;
 }
 
-constexpr void arithmetic(RowList<224>& t, const Format& f) {
+constexpr void arithmetic(RowList<256>& t, const Format& f) {
   const ArchMask own = f.bf16 ? kHopper : kFromTuring;  // bfloat16's sums and products; the others are older
   const ArchMask own_mma = f.bf16 ? kHopper : kFromAmpere;
+  // .F32: one float of the lower halves, not rounded to a half. ptxas makes products and sums of products of it for sm_75.
+  const Mod to_float = always<Tok::F32>(Axis::kPack);
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
   const Slot b = src_b(f.imm).neg(0).abs(0).part({}, kPart);
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
   alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, a, c}, own), 0x030, "246e");
   if (!f.bf16) {
-    alu(t,
-        timed(formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat},
-                        {kD, src_a().neg(0).part({}, kPart), c}, kFromTuring),
-              kAsFma),
-        0x030, "26e");
+    const auto sum = [&](const Slot& first, ArchMask archs) {
+      return formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {to_float, kFtz, kSat}, {kD, first, c}, archs);
+    };
+    const Slot unsized = src_a().neg(0).part({}, kPart);  // since sm_86 |a| is not shown
+    alu(t, sum(a, kTuring | mask_of(Arch::sm_80)), 0x030, "26e");
+    alu(t, sum(unsized, mask_from(Arch::sm_86, Arch::sm_89)), 0x030, "26e");
+    alu(t, timed(sum(unsized, kHopper), kAsFma), 0x030, "26e");
   }
   if (!f.bf16) {  // sm_75 narrows a float by adding zero
     const Slot wide_a = src_a().neg(0).abs(0).part({}, kFloatPart);
@@ -67,6 +72,12 @@ constexpr void arithmetic(RowList<224>& t, const Format& f) {
   }
   const Mod ftz{Axis::kFtz, bits(76, 1, 80, 1), kFtzFmz};
   alu(t, formatted(Op::HMUL2, f, {}, {}, {ftz, kSat}, {kD, a, b}, own), 0x032, "28ac");
+  if (!f.bf16) {
+    alu(t, formatted(Op::HMUL2, f, code128(0, {{78, 1, 1}}), {}, {to_float, ftz, kSat}, {kD, a, b}, kBeforeHopper),
+        0x032, "28ac");
+    alu(t, formatted(Op::HFMA2, f, code128(0, {{78, 1, 1}}), {}, {to_float, ftz, kSat}, {kD, a, b, c}, kBeforeHopper),
+        0x031, "2468ace", kFmaBits);
+  }
   alu(t, formatted(Op::HFMA2, f, {}, {}, {ftz, kSat}, {kD, a, b, c}, f.bf16 ? kFromAmpere : kFromTuring), 0x031,
       "2468ace", kFmaBits);
   // The upper half of the second factor negated: complex products.
@@ -105,7 +116,7 @@ constexpr void arithmetic(RowList<224>& t, const Format& f) {
       0x040, "28ac");
 }
 
-constexpr void compares(RowList<224>& t, const Format& f) {
+constexpr void compares(RowList<256>& t, const Format& f) {
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
   const ArchMask own = f.bf16 ? kHopper : kFromTuring;
@@ -125,7 +136,7 @@ constexpr void compares(RowList<224>& t, const Format& f) {
 // clang-format on
 
 constexpr auto build() {
-  RowList<224> t;
+  RowList<256> t;
   arithmetic(t, half());
   arithmetic(t, bfloat(85));
   compares(t, half());

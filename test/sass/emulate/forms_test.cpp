@@ -213,5 +213,40 @@ TEST(Forms, ProductsOfDoublesOfAmpere) {
   }
 }
 
+// .F32: what no half has rounded. Halves flush to zero with .FTZ; no sum or product of others is a subnormal float.
+u32 wide(double v, bool saturates) {
+  if (saturates) v = v > 0 ? std::min(v, 1.0) : 0.0;
+  return std::isnan(v) ? 0x7fffffffu : b(static_cast<float>(v));
+}
+
+double flushed(u32 h) {
+  return half_value((h & 0x7c00) == 0 ? h & 0x8000 : h & 0xffff);
+}
+
+TEST(Forms, FloatsOfHalves) {
+  const auto low = [](u32 v) { return half_value(v & 0xffff); };
+  const auto high = [](u32 v) { return half_value(v >> 16); };
+  const Case sums = {{"HADD2.F32 R0, R10.H0_H0, R11.H1_H1", "HADD2.F32.SAT R1, -RZ, R10.H0_H0",
+                      "HADD2.F32.SAT R2, R10.H1_H1, -R11.H0_H0", "HADD2.F32.FTZ R3, R10.H0_H0, |R11|.H0_H0"},
+                     [&](const In& i) {
+                       return Out{wide(low(i[0]) + high(i[1]), false), wide(low(i[0]), true),
+                                  wide(high(i[0]) - low(i[1]), true),
+                                  wide(flushed(i[0]) + flushed(i[1] & 0x7fff), false)};
+                     },
+                     Values::kHalf};
+  const Case products = {{"HMUL2.F32 R0, R10.H0_H0, R11.H1_H1", "HMUL2.F32.SAT R1, -R10.H1_H1, |R11|.H0_H0",
+                          "HMUL2.F32.FTZ R2, R10.H0_H0, R11.H0_H0", "HFMA2.F32 R3, R10.H1_H1, R11.H1_H1, -R12.H0_H0"},
+                         [&](const In& i) {
+                           const auto sum = static_cast<long double>(high(i[0])) * high(i[1]) - low(i[2]);
+                           return Out{wide(low(i[0]) * high(i[1]), false),
+                                      wide(-high(i[0]) * std::fabs(low(i[1])), true),
+                                      wide(flushed(i[0]) * flushed(i[1]), false),
+                                      std::isnan(sum) ? 0x7fffffffu : b(static_cast<float>(sum))};
+                         },
+                         Values::kHalf};
+  for (const Arch arch : {Arch::sm_90a, Arch::sm_80}) check(sums, arch);
+  check(products, Arch::sm_80);
+}
+
 }  // namespace
 }  // namespace nervanagpu::sass::emulate::testing
