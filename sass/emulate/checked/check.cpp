@@ -67,7 +67,10 @@ void Checker::end(Cta& cta) {
 
 void Checker::registers_released(Warp& w) {
   WarpState& s = state_[w.index];
-  for (std::uint16_t r = static_cast<std::uint16_t>(w.registers); r < tags::kUGpr; ++r) s.tag[r].lanes = 0;
+  for (std::uint16_t r = static_cast<std::uint16_t>(w.registers); r < tags::kUGpr; ++r) {
+    s.tag[r].lanes = 0;
+    s.bytes[r].fill(0);
+  }
 }
 
 bool Checker::again(const Uop* u, const char* what, const Warp& w) {
@@ -171,15 +174,19 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
       }
     }
   }
-  if ((w.exec & ~t.lanes) != 0 && !use.carried) {
-    if (use.matters != CheckOp::Use::In::kAll && u->x->puse_count > 0) {
-      const std::uint32_t p = predicate(w, u->x->puse[0]);
-      if ((w.exec & ~t.lanes & (use.matters == CheckOp::Use::In::kTrue ? p : ~p)) == 0) return;
-    }
-    if (!again(u, "uninitialised register", w)) {
-      found(w, u, static_cast<unsigned>(std::countr_zero(w.exec & ~t.lanes)), "uninitialised register",
-            tags::name(use.tag) + " was never written");
-    }
+  if ((w.exec & ~t.lanes) == 0 || use.carried) return;
+  const std::uint32_t missing = unwritten_lanes(s, use, w.exec);
+  if (missing == 0) return;
+  if (use.matters != CheckOp::Use::In::kAll && u->x->puse_count > 0) {
+    const std::uint32_t p = predicate(w, u->x->puse[0]);
+    if ((missing & (use.matters == CheckOp::Use::In::kTrue ? p : ~p)) == 0) return;
+  }
+  if (!again(u, "uninitialised register", w)) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(missing));
+    const auto& bytes = s.bytes[use.tag < tags::kUGpr ? use.tag : 0];
+    const bool partly = use.tag < tags::kUGpr && ((bytes[0] | bytes[1] | bytes[2] | bytes[3]) >> lane & 1) != 0;
+    found(w, u, lane, "uninitialised register",
+          (partly ? "a part of " : "") + tags::name(use.tag) + " was never written");
   }
 }
 
@@ -363,6 +370,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
                 [&](Strand& strand) { order_.membar(strand, op.membar == CheckOp::Membar::kGpu); });
   }
   if (op.init_fence) fenced(w, Order::Fence::kInit);
+  const Permuted taken = op.permutes ? permuted(s, w, u, op) : Permuted{};
   w.comes_again = false;
   const Uop* next = x.body(w, u);
   if (part_ != nullptr || ticks_) accesses_done(w, lanes);
@@ -377,6 +385,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   }
   if (w.comes_again) return next;
   issue(s, w, u, op, lanes);
+  if (taken.blamed != CheckOp::kNoTag) note_permuted(s, w, u, op, taken, lanes);
   if (op.tensor != CheckOp::Tensor::kNone) issue_tensor(s, w, u, op);
   s.clock += op.stall;
   return next;

@@ -54,6 +54,7 @@ struct CheckOp {
     // Lanes in which the value matters: all, or those where the instruction's predicate operand is true or false.
     enum class In : std::uint8_t { kAll, kTrue, kFalse };
     In matters = In::kAll;
+    std::uint8_t bytes = 15;  // that it reads, of a vector register
   };
   struct Def {
     std::uint16_t tag = 0;
@@ -91,9 +92,16 @@ struct CheckOp {
   enum class Membar : std::uint8_t { kNone, kCta, kGpu };
   Membar membar = Membar::kNone;
   bool init_fence = false;  // a NOP that stands for PTX's fence.mbarrier_init
+  // PRMT: a byte of the result was written if the byte was that is taken for it, of the first or of the last source.
+  static constexpr std::uint16_t kNoTag = 0xffff;
+  bool permutes = false;
+  std::array<std::uint16_t, 2> permuted{kNoTag, kNoTag};
 };
 
 CheckOp check_op(Arch arch, const Inst& inst);
+std::uint8_t bytes_read(const Inst& inst, const Operand& o);  // a bit for each byte of a register
+const Operand* selector_of(const Inst& inst);                 // of a PRMT
+void find_permuted(const Inst& inst, CheckOp& op);
 
 // The same for the common case, small: no guard, no scoreboard, no wait, results of fixed latency in vector registers.
 struct QuickOp {
@@ -224,6 +232,8 @@ class Checker {
     std::array<std::uint32_t, kReadQueues> read_issued{}, read_done{};
     std::uint32_t memory_at_barrier = 0;  // number in the memory queue of the last BAR there
     std::array<Reader, tags::kCount> reader{};
+    // Of lanes that are not in Tag::lanes: those in which a byte of a vector register was written.
+    std::array<std::array<std::uint32_t, 4>, tags::kUGpr> bytes{};
     TensorState tensor;
   };
 
@@ -237,6 +247,15 @@ class Checker {
   void issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes);
   static std::uint32_t raise(WarpState& s, unsigned sb, const Outstanding& o);
   void poison(Warp& w, std::uint16_t tag);
+  // Of `lanes` those in which a byte that is read was never written.
+  static std::uint32_t unwritten_lanes(const WarpState& s, const CheckOp::Use& use, std::uint32_t lanes);
+  struct Permuted {
+    std::array<std::uint32_t, 4> bytes{};    // lanes, for each byte of the result
+    std::uint16_t blamed = CheckOp::kNoTag;  // a source that was not written in full; none: `bytes` does not count
+  };
+  static Permuted permuted(const WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
+  void note_permuted(WarpState& s, const Warp& w, const Uop* u, const CheckOp& op, const Permuted& p,
+                     std::uint32_t lanes);
 
   Strand& strand(const Warp& w);  // of the first lane that executes
 

@@ -112,6 +112,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.late = reads_late(inst);
   op.commits_async = inst.op == Op::LDGDEPBAR;
   op.commits_stores = inst.op == Op::UTMACMDFLUSH;
+  find_permuted(inst, op);
   bool register_result = false;
   for (const Access& a : accesses(inst)) {
     register_result = register_result || (a.write && a.file == RegFile::kGpr);
@@ -133,10 +134,17 @@ CheckOp check_op(Arch arch, const Inst& inst) {
       } else if (!a.carried) {
         const Consumer consumer = consumer_of(inst, a, part);
         const bool overtaken = a.file == RegFile::kUGpr && overwritten_early(arch, consumer);
-        // Functions save registers of their callers, written or not.
-        const bool saved =
-            inst.op == Op::STL && a.operand != 255 && inst.operands()[a.operand].kind == OperandKind::kGpr;
-        const CheckOp::Use use{tag, consumer, is_late_read(a), saved, overtaken, matters_in(inst, a)};
+        const Operand* const o = a.operand != 255 && a.file == RegFile::kGpr ? &inst.operands()[a.operand] : nullptr;
+        const bool is_register = o != nullptr && o->kind == OperandKind::kGpr;
+        // Functions save registers of their callers, written or not; what PRMT takes is judged by the byte.
+        const bool passed_on = is_register && (inst.op == Op::STL || (op.permutes && o != selector_of(inst)));
+        const CheckOp::Use use{tag,
+                               consumer,
+                               is_late_read(a),
+                               passed_on,
+                               overtaken,
+                               matters_in(inst, a),
+                               is_register ? bytes_read(inst, *o) : std::uint8_t{15}};
         // The carry that .X reads is no operand either, but of the executing lanes only.
         (a.operand == 255 && a.file != RegFile::kCc ? op.guard : op.uses).push_back(use);
       }

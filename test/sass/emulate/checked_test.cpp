@@ -183,6 +183,43 @@ TEST(Checked, Uninitialised) {
             (List{"uninitialised shared memory in line 8"}));
 }
 
+// R20 was never written. What reads only bytes that were is right, as compilers' code for bytes and halves does.
+TEST(Checked, UninitialisedBytes) {
+  const auto behind = [](const std::string& permute, const std::string& user) {
+    return findings({{"ISETP.LT.AND P0, PT, R0, 0x4, PT", stall(15)},
+                     {"SEL R9, R0, 0x5410, P0", stall(15)},
+                     {permute, stall(15)},
+                     {user, sets(1, 15)},
+                     {"NOP", awaits(2)}});
+  };
+  const std::string into_lower = "PRMT R20, R0, 0x7610, R20", add = "IADD3 R9, R20, 0x1, RZ";
+  EXPECT_EQ(behind("PRMT R8, R0, 0x3210, R20", "IADD3 R9, R8, 0x1, RZ"), kClean);
+  EXPECT_EQ(behind("PRMT R8, R0, 0xba98, R20", "IADD3 R9, R8, 0x1, RZ"), kClean);
+  EXPECT_EQ(behind(into_lower, "STG.E.U16 desc[UR4][R4.64], R20"), kClean);
+  EXPECT_EQ(behind(into_lower, "STS.U8 [R6], R20"), kClean);
+  EXPECT_EQ(behind(into_lower, "HADD2.F32 R9, -RZ, R20.H0_H0"), kClean);
+  EXPECT_EQ(behind(into_lower, "LOP3.LUT R9, R20, 0xffff, RZ, 0xc0, !PT"), kClean);
+  EXPECT_EQ(behind(into_lower, "PRMT R9, R20, 0x5410, R0"), kClean);
+  EXPECT_EQ(behind("MOV R20, R0", add), kClean);
+  const List at_user{"uninitialised register in line 10"}, at_permute{"uninitialised register in line 9"};
+  EXPECT_EQ(behind(into_lower, add), at_user);
+  EXPECT_EQ(behind(into_lower, "STG.E desc[UR4][R4.64], R20"), at_user);
+  EXPECT_EQ(behind(into_lower, "HADD2.F32 R9, -RZ, R20.H1_H1"), at_user);
+  EXPECT_EQ(behind(into_lower, "HADD2.F32 R9, -RZ, R20"), at_user);
+  EXPECT_EQ(behind(into_lower, "LOP3.LUT R9, R20, 0x1ffff, RZ, 0xc0, !PT"), at_user);
+  EXPECT_EQ(behind(into_lower, "LOP3.LUT R9, R20, 0xffff, RZ, 0xfc, !PT"), at_user);
+  EXPECT_EQ(behind(into_lower, "PRMT R9, R0, 0x5410, R20"), kClean);  // it is the reader of R9 that would be wrong
+  EXPECT_EQ(behind(into_lower, "PRMT R9, R0, 0x7676, R20"), at_user);
+  EXPECT_EQ(behind("PRMT R8, R0, 0x7654, R20", "NOP"), at_permute);
+  EXPECT_EQ(behind("PRMT R8, R0, 0xfedc, R20", "NOP"), at_permute);
+  EXPECT_EQ(behind("PRMT R8, R0, R20, R0", "NOP"), at_permute);
+  EXPECT_EQ(behind("@P0 " + into_lower, "@P0 STG.E.U16 desc[UR4][R4.64], R20"), kClean);
+  EXPECT_EQ(behind("@P0 " + into_lower, "STG.E.U16 desc[UR4][R4.64], R20"), at_user);
+  // A selector of each lane: those below 4 take bytes of R0 alone.
+  EXPECT_EQ(behind("PRMT R8, R0, R9, R20", "@P0 IADD3 R9, R8, 0x1, RZ"), kClean);
+  EXPECT_EQ(behind("PRMT R8, R0, R9, R20", "IADD3 R9, R8, 0x1, RZ"), at_user);
+}
+
 TEST(Checked, Races) {
   // Each thread reads the word of the thread 32 further: another warp's.
   const auto exchange = [](const std::string& between, const std::string& after) {
