@@ -118,7 +118,9 @@ void Pass::put_parts(Values& v, const GemmProblem& g, const hgemm::Tile& tile, s
 
 hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
   const Dtype type = operands(Role::x);
-  return {l.pass, l.gemm, pairs(packs.c, type), pairs(packs.k, type), l.bytes, l.packs, l.channels != 0};
+  hconv::Work out = {l.pass, l.gemm, pairs(packs.c, type), pairs(packs.k, type), l.bytes, l.packs, l.channels != 0};
+  for (const classes::Class& c : l.classes) out.taps.push_back(c.all_taps());
+  return out;
 }
 
 void Pass::launch(const Launch& l) {
@@ -265,7 +267,8 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   Values v;
   v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : a));
   v.map(device_->encode_tensor_map(few && l.pass == 'u' ? a : b));
-  hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor, l.packs);
+  const std::int64_t products = l.packs * std::max<std::int64_t>(static_cast<std::int64_t>(l.classes.size()), 1);
+  hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor, products);
   const Gather& f = l.gather;
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
   if (sgemm::half(result) && (l.pass == 'f' || l.pass == 'b')) {
@@ -288,8 +291,16 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.each_s32(f.step).each_s32(f.low).divisor(f.taps[0]).divisor(f.taps[1]);
     v.u32(f.move[0]).u32(f.move[1] << shift).u32(l.deep ? f.move[2] << 2 * shift : 0);
     v.s32(f.tap0).each_s32(f.tap_step);
-    v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
-    if (l.pass == 'c') v.u32(l.rows).u32(l.row_steps[0]).u32(l.row_steps[1]).u32(l.row_steps[2]).u32(l.row_n);
+    v.divisor(l.classes.empty() ? choice.splits : l.packs)
+        .u32(l.group_channels)
+        .u32(l.group_pictures)
+        .u32(l.group_filters);
+    if (l.pass == 'c') {
+      v.u32(l.rows);
+      for (std::size_t axis = 0; axis < 3; ++axis) v.u32(l.row_steps[axis] * f.stride[axis]);
+      v.u32(l.row_n);
+      classes::put(v, l.classes, ceil_div(l.x.channels, kBlock), l.deep, l.row_steps);
+    }
   }
   if (l.on_the_way) {
     v.u32(l.x.n).u64(l.w.address).u64(ranges_).u32(l.w.count()).u32(width_of(l.w.type) * l.w.pitch);
@@ -298,7 +309,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     if (!l.halves) v.u64(ranges_).u32(most_exponents_);
     unless_.put(v);
   }
-  v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, l.packs), stream_.handle());
+  v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, products), stream_.handle());
   if (!sums || l.halves) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
   end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
@@ -355,18 +366,58 @@ Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const
   return l;
 }
 
-// Of a class of positions of a strided bprop: hconv.sass stores them in their places, but not sums of parts.
-std::optional<hconv::Choice> Pass::in_their_places(Launch& l, const Gather& f, const Pixels& out,
-                                                   const Packs& packs) const {
-  if (in_pieces() || !sgemm::half(out.type) || halo::is_forced(forced_)) return std::nullopt;
-  const hconv::Choice choice = hconv::choose(work_of(l, packs), multiprocessors(), forced_);
-  if (choice.splits != 1) return std::nullopt;
+// Of classes of positions of a strided bprop: hconv.sass stores them in their places.
+Pass::Launch Pass::of_classes(const classes::Launch& c, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                              const Packs& packs) const {
+  Launch l = some_positions(c.gather, gathered, w, out, packs, 0, packs.count);
   l.pass = 'c';
+  l.classes = c.each;
   l.row_n = out.size[0] * out.size[1] * out.size[2];
   l.rows = p_.n * l.row_n;
-  l.row_steps = {f.stride[0], out.size[0] * f.stride[1], out.size[0] * out.size[1] * f.stride[2]};
-  if (l.group_pictures != 0) l.row_steps[2] = l.row_n;  // the depth is that of the pictures
-  return choice;
+  l.row_steps = {1, out.size[0], out.size[0] * out.size[1]};
+  if (l.group_pictures != 0) {  // the depth is that of the pictures
+    l.row_steps[2] = l.row_n;
+    for (classes::Class& each : l.classes) each.positions[2] = l.gather.positions[2];
+  }
+  std::int64_t taps = 0;
+  for (const classes::Class& each : c.each) taps += each.all_taps();
+  const auto width = static_cast<double>(width_of(out.type));
+  l.bytes = width * static_cast<double>(packs.count * l.x.count() * l.x.channels + w.n * taps * w.channels +
+                                        static_cast<std::int64_t>(c.each.size()) * l.gemm.m * out.channels);
+  return l;
+}
+
+// Microseconds of a class whose positions are computed side by side and copied to their places.
+double Pass::by_itself(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                       const Packs& packs) const {
+  const Launch l = some_positions(f, gathered, w, out, packs, 0, packs.count);
+  const double bytes = static_cast<double>(width_of(out.type) * p_.n * f.count() * out.channels);
+  return hconv::microseconds(work_of(l, packs)) + copy_microseconds(bytes, kFitted);
+}
+
+// All classes at once, if that is possible and faster than one by one: a function of the problem alone.
+bool Pass::in_their_places(const std::vector<Gather>& all, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                           const Packs& packs) {
+  if (in_pieces() || !sgemm::half(out.type) || halo::is_forced(forced_) || forced_.splits > 1) return false;
+  const bool over = packs.count > 1 && gathered.channels / packs.count % kBlock != 0;
+  const auto these = classes::launches(all, gathered.size, volume(p_));
+  if (!these) return false;
+  std::vector<Launch> launches;
+  double together = 0;
+  for (const classes::Launch& c : *these) {
+    launches.push_back(of_classes(c, gathered, w, out, packs));
+    // Maps over all pictures have shorter reach.
+    if (over && launches.back().group_pictures != 0 && !classes::launches(all, gathered.size, true)) return false;
+    hconv::Work work = work_of(launches.back(), packs);
+    work.product.beta = 0;  // workspaces do not know the epilogue
+    work.product.activation = GemmActivation::none;
+    together += hconv::microseconds(work);
+  }
+  double apart = 0;
+  for (const Gather& f : all) apart += by_itself(f, gathered, w, out, packs);
+  if (forced_.kernel.empty() && apart < together) return false;
+  for (const Launch& l : launches) launch_product(l, hconv::choose(work_of(l, packs), multiprocessors(), forced_), 0);
+  return true;
 }
 
 // halo.sass takes packs one by one.
@@ -419,10 +470,14 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
     device_->fill(out.address, bits_of(nothing, out.type), static_cast<unsigned>(width),
                   static_cast<std::size_t>(out.count() * out.pitch), stream_.handle());
   }
+  if (strided && !all.empty() && !apart_pays(all.front(), gathered, filters, out, packs) &&
+      in_their_places(all, gathered, filters, out, packs)) {
+    return;
+  }
   for (const Gather& f : all) {
     const std::size_t mark = arena_.mark();
     const std::int64_t rows = p_.n * f.count();
-    // The positions of a class lie apart. Where they cannot be stored so they are computed side by side.
+    // The positions of a class lie apart, and are computed side by side.
     std::uint64_t to = out.address;
     const Shape some = {p_.n, f.positions[2], f.positions[1], f.positions[0], out.channels};
     const std::int64_t line = out.pitch * out.size[0];
@@ -434,14 +489,6 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
         out.address +
         static_cast<std::uint64_t>((plane * f.first[2] + line * f.first[1] + out.pitch * f.first[0]) * width);
     Pixels target = out;
-    target.address = first;
-    if (strided && !apart_pays(f, gathered, filters, target, packs)) {
-      Launch l = some_positions(f, gathered, filters, target, packs, 0, packs.count);
-      if (const auto choice = in_their_places(l, f, out, packs)) {
-        launch_product(l, *choice, 0);
-        continue;
-      }
-    }
     if (strided) {
       to = arena_.take(rows * out.pitch * width);
       if (e_.beta != 0) copy(first, out.type, apart, to, out.type, beside);

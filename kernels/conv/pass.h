@@ -27,6 +27,7 @@
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/pieces/two_pieces.h"
 #include "kernels/conv/problem.h"
+#include "kernels/conv/strided/classes.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/types.h"
@@ -99,6 +100,7 @@ class Pass {
     // c: rows of the result, and how many of them lie from a position to the next: along an axis, and from picture to picture.
     std::int64_t rows = 0, row_n = 0;
     Inner row_steps = {0, 0, 0};
+    std::vector<classes::Class> classes;
     // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
     Pixels x, w;
     bool on_the_way = false;  // u: w is dy as it lies, for conv_split.sass
@@ -147,8 +149,12 @@ class Pass {
   void cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out);
   Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
                         std::int64_t first, std::int64_t count) const;
-  [[nodiscard]] std::optional<hconv::Choice> in_their_places(Launch& l, const Gather& f, const Pixels& out,
-                                                             const Packs& packs) const;
+  [[nodiscard]] Launch of_classes(const classes::Launch& c, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                                  const Packs& packs) const;
+  [[nodiscard]] double by_itself(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                                 const Packs& packs) const;
+  [[nodiscard]] bool in_their_places(const std::vector<Gather>& all, const Pixels& gathered, const Pixels& w,
+                                     const Pixels& out, const Packs& packs);
   [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;
   [[nodiscard]] int multiprocessors() const {
     return device_ == nullptr ? hgemm::kProcessors : device_->info().multiprocessors;

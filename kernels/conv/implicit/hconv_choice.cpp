@@ -45,6 +45,23 @@ double rows(std::int64_t length, std::int64_t tile) {
   return static_cast<double>(ceil_div(length, kBox) * kBox) / static_cast<double>(ceil_div(length, tile));
 }
 
+// c: k blocks of a tile in the mean, of the first CTA, which has the longest of each round.
+double most_blocks(const Work& w, const Tile& t, int multiprocessors) {
+  if (w.taps.empty()) return 0;
+  const std::int64_t each = hgemm::tiles_m(w.product, t) * hgemm::tiles_n(w.product, t) * w.groups;
+  const std::int64_t channels = hgemm::blocks_of(w.product) / w.taps.front();
+  const auto all = static_cast<std::int64_t>(w.taps.size()) * each;
+  const std::int64_t ctas = std::min<std::int64_t>(all, std::max(multiprocessors, 1));
+  std::int64_t blocks = 0;
+  std::int64_t before = 0;  // rounds that begin in front of the class
+  for (std::size_t i = 0; i < w.taps.size(); ++i) {
+    const std::int64_t rounds = ceil_div((static_cast<std::int64_t>(i) + 1) * each, ctas);
+    blocks += (rounds - before) * channels * w.taps[i];
+    before = rounds;
+  }
+  return static_cast<double>(blocks) / static_cast<double>(before);
+}
+
 double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multiprocessors, const Costs& all = kFitted) {
   const bool update = w.pass == 'u';
   const Costs::Tiles& costs = update ? all.update : all.positions;
@@ -55,7 +72,8 @@ double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multipro
   const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c, costs) : box_cost(w.c, costs));
   const hgemm::Rates rates = rates_of(all, w.pass);
   double out = hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes, std::max(products, a + b),
-                                        w.groups, rates);
+                                        w.groups * std::max<std::int64_t>(static_cast<std::int64_t>(w.taps.size()), 1),
+                                        rates, most_blocks(w, t, multiprocessors));
   if (w.apart && splits == 1) {
     out += rates.sum + rates.part +
            rates.sums * 1e-6 * static_cast<double>(w.groups) * static_cast<double>(w.product.m) *
@@ -81,16 +99,18 @@ Best best(const Work& w, std::int64_t splits, int multiprocessors) {
 
 Choice chosen(const Work& w, int multiprocessors) {
   using Key = std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int,
-                         double, int>;
+                         double, int, std::vector<std::int64_t>>;
   static auto& known = *new Memo<Key, Choice>;
   const GemmProblem& p = w.product;
   const int kind =
       static_cast<int>(p.c_type) << 3 | (w.apart ? 4 : 0) | (p.beta != 0 ? 1 : 0) | (p.rounding.stochastic ? 2 : 0);
-  const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors);
+  const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors, w.taps);
   return known.get(key, [&] {
     Choice out;
-    out.splits =
-        cheapest_splits(w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
+    if (w.taps.empty()) {  // tiles of several classes are not cut
+      out.splits = cheapest_splits(
+          w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
+    }
     out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
     return out;
   });
@@ -143,7 +163,7 @@ std::int64_t cheapest_splits(const Work& work, std::int64_t least,
 
 Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
   Choice out = chosen(w, multiprocessors);
-  if (forced.splits != 0) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
+  if (forced.splits != 0 && w.taps.empty()) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
   if (forced.kernel.empty()) return out;
   const auto* const named = std::ranges::find_if(
       kVariants, [&](const Tile& t) { return forced.kernel == "_" + name_of(t) && has(w.pass, t); });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/launch.h"
@@ -26,6 +27,8 @@ struct Work {
   double bytes = 0;           // of operands and results
   std::int64_t groups = 1;    // each is such a product
   bool apart = false;         // results are put together behind the kernel, in one part too
+  // c: taps of each class, the most first; product is one class's, of the first's k.
+  std::vector<std::int64_t> taps = {};
 };
 
 // The number of splits of k, none longer than `least` of them are (but of four blocks at least, and no more than memory has room for),

@@ -29,16 +29,6 @@ std::int64_t upper(const Gather& g, const Inner& size, std::size_t axis) {
   return g.low[axis] + (g.positions[axis] - 1) * g.step[axis] + 1 - size[axis];
 }
 
-bool possible(const Gather& g, const Inner& size, bool volume) {
-  const Reach& reach = volume ? kVolume : kFlat;
-  for (std::size_t axis = 0; axis < (volume ? 3U : 2U); ++axis) {
-    const auto corner = [&](std::int64_t v) { return v >= reach.least && v <= reach.most; };
-    if (g.step[axis] > kMostStep || (g.taps[axis] - 1) * g.move[axis] > reach.offset) return false;
-    if (!corner(g.low[axis]) || !corner(upper(g, size, axis))) return false;
-  }
-  return true;
-}
-
 // fprop and update.
 Gather forward(const ConvProblem& p) {
   Gather g;
@@ -123,6 +113,16 @@ std::int64_t pitch_bytes(const Pixels& t) {
 }
 
 }  // namespace
+
+bool possible(const Gather& g, const Inner& size, bool volume) {
+  const Reach& reach = volume ? kVolume : kFlat;
+  for (std::size_t axis = 0; axis < (volume ? 3U : 2U); ++axis) {
+    const auto corner = [&](std::int64_t v) { return v >= reach.least && v <= reach.most; };
+    if (g.step[axis] > kMostStep || (g.taps[axis] - 1) * g.move[axis] > reach.offset) return false;
+    if (!corner(g.low[axis]) || !corner(upper(g, size, axis))) return false;
+  }
+  return true;
+}
 
 std::int64_t block_of(Dtype type) {
   constexpr std::int64_t kBytes = 128;

@@ -46,6 +46,9 @@ std::vector<Gather> gathers_of(ConvPass pass, const ConvProblem& p);
 // Depth has to be walked: maps of rank 5.
 bool volume(const ConvProblem& p);
 
+// The copy engine's maps can say it, of pixels of a tensor of this size. volume: maps of rank 5.
+bool possible(const Gather& g, const Inner& size, bool volume);
+
 // The positions of all pictures, as if pictures lay one behind the other along the depth: a map has its last coordinate for
 // something else then. None: there is a depth, or maps cannot say it.
 std::optional<Gather> over_pictures(const Gather& g, const ConvProblem& p, const Inner& size);

@@ -83,7 +83,7 @@ Occupancy occupancy(const GemmProblem& p, const Tile& t, std::int64_t splits) {
 }
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
-                         double block, std::int64_t groups, const Rates& rates) {
+                         double block, std::int64_t groups, const Rates& rates, double blocks) {
   constexpr double kShared = 0.0905;       // million bytes a microsecond to a multiprocessor when all of them read
   constexpr double kPingPongBlock = 0.31;  // of 128 columns
   constexpr double kPingPongBlockBytes = 0.295;
@@ -92,7 +92,7 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   const auto rounds = static_cast<double>(ceil_div(tiles, processors));
   const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
   const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
-  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
+  if (blocks == 0) blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const EpilogueCost epilogue = epilogue_cost(p, splits);
   if (block == 0 && t.form == Form::ping_pong) block = size_of(p.a_type) == 1 ? kPingPongBlockBytes : kPingPongBlock;
   if (block == 0) block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);

@@ -53,9 +53,11 @@ struct Rates {
   double sums = 0.94;                            // a million partial sums
 };
 // Of hgemm.sass's tiles with other producers, or of bytes (half_cost.h has the model of 16-bit products), with so many bytes of
-// operands and result. block: microseconds of a k block; 0: hgemm.sass's own. groups: products in the launch.
+// operands and result. block: microseconds of a k block; 0: hgemm.sass's own. groups: products in the launch. blocks: of a tile of
+// the CTA that has most, in the mean; 0: as many as k has.
 double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
-                         double bytes, double block = 0, std::int64_t groups = 1, const Rates& rates = {});
+                         double bytes, double block = 0, std::int64_t groups = 1, const Rates& rates = {},
+                         double blocks = 0);
 
 // hgemm.sass: the grid may start before the work ahead of it has ended.
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t groups = 1);

@@ -49,7 +49,9 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
     return Done{};
   }
   if (d == "param") {
-    Status r = add_param(s.text, m.params);
+    const Result<std::string> text = interpolated(s, place, s.text, s.text_col);
+    if (!text.ok()) return text.error();
+    Status r = add_param(*text, m.params);
     if (!r.ok()) return fail(s, place, r.error(), s.text_col);
     return Done{};
   }

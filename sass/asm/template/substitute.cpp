@@ -290,8 +290,8 @@ class Resolver {
     return Done{};
   }
 
-  Status constant(std::uint64_t offset, std::size_t close, std::uint32_t col) {
-    out_.add("c[0x0][" + hex(static_cast<std::int64_t>(offset)) + "]", col, Kind::kOpaque);
+  Status constant(std::uint64_t offset, std::size_t close, std::uint32_t col, const std::string& index = {}) {
+    out_.add("c[0x0][" + index + hex(static_cast<std::int64_t>(offset)) + "]", col, Kind::kOpaque);
     pos_ = close + 1;
     return Done{};
   }
@@ -301,6 +301,12 @@ class Resolver {
     if (close == std::string_view::npos) return at_column(text_.column(open), "this `[` is never closed");
     std::size_t p = open + 1;
     while (at(p) == ' ') ++p;
+    std::string index;  // a register of bytes in front: param[at+first]
+    if (Result<std::size_t> r = index_register(p, close, index); !r.ok()) {
+      return r.error();
+    } else {
+      p = *r;
+    }
     std::size_t end = p;
     while (is_name_char(at(end))) ++end;
     const std::string_view name = t_.substr(p, end - p);
@@ -337,7 +343,35 @@ class Resolver {
                                               std::string(name_of(param->type)) + " of " +
                                               std::to_string(size_of(param->type)) + " bytes");
     }
-    return constant(info(in_.arch).param_base + param->offset + static_cast<std::uint64_t>(offset), close, col);
+    return constant(info(in_.arch).param_base + param->offset + static_cast<std::uint64_t>(offset), close, col, index);
+  }
+
+  // Of `param[R+name]`, where R is a register: its text, `R4+`, and where the name begins. Else `p`.
+  Result<std::size_t> index_register(std::size_t p, std::size_t close, std::string& index) {
+    const std::size_t plus = t_.find('+', p);
+    if (plus == std::string_view::npos || plus > close) return p;
+    const std::string_view text = trim(t_.substr(p, plus - p));
+    const bool is_parameter = std::ranges::any_of(in_.params, [&](const Param& x) { return x.name == text; });
+    if (is_parameter) return p;
+    std::optional<RegView> base = raw_register(text);
+    if (const Binding* b = in_.scope.find(text); b != nullptr && b->kind == Binding::Kind::kRegs && !b->regs.array) {
+      base = b->regs;
+    } else if (const auto view = register_expression(text, in_.scope, in_.registers.banks())) {
+      if (!view->ok()) {
+        Diag d = view->error();
+        d.at = {"", 0, text_.column(p + (d.at.col == 0 ? 0 : d.at.col - 1))};
+        return d;
+      }
+      base = view->value();
+    }
+    if (!base) return p;
+    if (base->raw) {
+      if (auto message = in_.registers.touch_raw(base->file, base->base)) return at_column(text_.column(p), *message);
+    }
+    index = register_text(base->file, base->base) + "+";
+    std::size_t name = plus + 1;
+    while (at(name) == ' ') ++name;
+    return name;
   }
 
   Status system(std::size_t open, std::uint32_t col) {

@@ -107,6 +107,17 @@ TEST(Expand, Constants) {
       "ULDC.64 UR4, c[0x0][0x208]\n");
 }
 
+TEST(Expand, ParametersByARegister) {
+  const std::string params = ".for e in 0..3\n.param u32 first_{e}\n.param u64 second_{e}\n.end\n";
+  EXPECT_EQ(lines_of(params + "MOV R0, param[first_2]\n"), "MOV R0, c[0x0][0x230]\n") << "names of a loop's turn";
+  EXPECT_EQ(lines_of(params + "LDC R0, param[R4+first_0]\nLDC R0, param[R4 + second_1+4]\n"),
+            "LDC R0, c[0x0][R4+0x210]\nLDC R0, c[0x0][R4+0x22c]\n");
+  EXPECT_EQ(
+      lines_of(params +
+               ".reg a, at[2] = R8\nLDC a, param[at[1]+second_0]\n.macro m(x)\nLDC x, param[x+first_0]\n.end\nm(a)\n"),
+      "LDC R0, c[0x0][R9+0x218]\nLDC R0, c[0x0][R0+0x210]\n");
+}
+
 TEST(Expand, RegisterFunctions) {
   EXPECT_EQ(
       lines_of(".reg a[6] = R3\nMOV R0, {bank(a[2])}\nMOV R0, {bank(a[1])}\nMOV R0, {reg(a[4])}\nMOV R0, {count(a)}\n"),
