@@ -4,6 +4,7 @@ Depthwise: of the kind of MobileNet (3x3), EfficientNet (3x3 and 5x5) and ConvNe
 no warp or no strip. Grouped: of ResNeXt 32x4d and RegNet, and two groups of AlexNet. Residual: bottlenecks of
 ResNet-50, with their strides, the layers of a U-Net, and odd sides. Dilated: of DeepLab and of small context networks.
 Video: of C3D, of R(2+1)D, of a 3D U-Net, with filters of one frame or of one pixel. Signals: of WaveNet's kind, in 1D.
+Strided: random sides, channels and paddings with strides 2 and 3.
 Others: 2x2 and 4x4 filters with stride 2 and filters of one line, as U-Net, DCGAN and Inception v3 have them.
 """
 
@@ -181,6 +182,25 @@ HELDOUT: dict[str, list[Layer]] = {
             (32, 256, (500,), 256, 5, 1, 1),
             (16, 1, (16000,), 64, 80, 4, 1),
             (64, 512, (100,), 512, 3, 1, 1),
+        ]
+    ],
+    "heldout_strided": [
+        Layer(*row)
+        for row in [
+            (8, 192, 128, 96, 3, 2, 1, 1, 0),
+            (16, 512, 13, 96, 2, 2, 1, 1, 0),
+            (64, 32, 128, 256, 3, 2),
+            (32, 128, 27, 512, 4, 2),
+            (32, 192, 15, 64, 5, 2, 1, 1, 0),
+            (16, 256, 32, 192, 5, 2, 1, 1, 0),
+            (16, 384, 13, 192, 3, 3),
+            (64, 192, 28, 512, 3, 2),
+            (32, 96, 32, 32, 4, 2, 1, 1, 2),
+            (32, 96, 14, 96, 3, 2),
+            (64, 64, 13, 384, 4, 3),
+            (32, 384, 28, 384, 3, 2),
+            (64, 192, 96, 96, 3, 2),
+            (32, 64, 128, 192, 2, 2, 1, 1, 1),
         ]
     ],
     "heldout_others": [
