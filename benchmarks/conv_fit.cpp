@@ -184,7 +184,8 @@ Forced forced_of(const std::string& launched) {
   } else if (launched.find("narrow_") != std::string::npos) {
     f.kernel = "_narrow_" + word("narrow_");
   } else {
-    f.kernel = "_" + word(launched.find("gconv_") == std::string::npos ? "hconv_" : "gconv_").substr(kPass);
+    const std::string tile = word(launched.find("gconv_") == std::string::npos ? "hconv_" : "gconv_");
+    f.kernel = (tile.starts_with("h_") ? "_h_" : "_") + tile.substr(kPass);
     f.splits = std::atoll(launched.c_str() + slash + 1);
   }
   return f;
@@ -318,6 +319,8 @@ constexpr std::array kFields = {Field{"", "memory", 1},
                                 Field{"positions", "whole_row", 1},
                                 Field{"positions", "part_row", 1},
                                 Field{"positions", "odd_row", 1},
+                                Field{"positions", "half_row", 1},
+                                Field{"positions", "zero_row", 1},
                                 Field{"update", "start", 1},
                                 Field{"update", "early", 1},
                                 Field{"update", "tile", 1},
@@ -330,6 +333,8 @@ constexpr std::array kFields = {Field{"", "memory", 1},
                                 Field{"update", "whole_row", 1},
                                 Field{"update", "part_row", 1},
                                 Field{"update", "odd_row", 1},
+                                Field{"update", "half_row", 1},
+                                Field{"update", "zero_row", 1},
                                 Field{"gather", "start", 1},
                                 Field{"gather", "early", 1},
                                 Field{"gather", "tile", 1},

@@ -368,6 +368,10 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
   for (const std::string& tile : tiles) {
     if (l.which == ConvPass::update && tile.starts_with("_64")) continue;
     say(tile, 0);
+    try {
+      say("_h" + tile, 0);  // of two halves
+    } catch (const InvalidArgument&) {  // not of this layer
+    }
     if (copied && tile == kTiles[0]) continue;
     if (l.which != ConvPass::update) {
       for (const std::int64_t splits : {1, 2, 3}) say(tile, splits);

@@ -19,6 +19,7 @@ struct Costs {
     double sum, part, sums;               // split_sum, for each part of the sums, and for a million partial sums
     std::array<double, 7> block;          // a k block's products, by kVariants
     double whole_row, part_row, odd_row;  // of the copy engine: 64 channels; fewer of a multiple of 16; of none
+    double half_row = 0, zero_row = 0;    // positions: 32 channels; a row that it fills with zeros
   };
   Tiles positions, update;
 

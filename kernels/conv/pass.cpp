@@ -1,6 +1,11 @@
 #include "kernels/conv/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
+namespace {
+
+constexpr std::string_view kHalves = "_h_";  // in front of the tile of a forced kernel
+
+}  // namespace
 
 void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
                 const Lying& to_lies, const Rounding& rounding) {
@@ -166,6 +171,14 @@ void Pass::launch(const Launch& l) {
       return;
     }
   }
+  const std::size_t mark = arena_.mark();
+  if (const auto halves = in_halves(l)) {
+    Forced tile = forced_;
+    if (tile.kernel.starts_with(kHalves)) tile.kernel.erase(0, kHalves.size() - 1);
+    launch_product(*halves, hconv::choose(work_of(*halves, packs_of(pass_, p_)), multiprocessors(), tile), 0);
+    arena_.release(mark);
+    return;
+  }
   const hconv::Choice choice =
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors(), forced_)
           : hconv::choose(work_of(l, packs_of(pass_, p_)), multiprocessors(),
@@ -207,6 +220,24 @@ std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
   others.product.rounding = {};
   others.product.activation = GemmActivation::none;
   return product::microseconds(g) < hconv::microseconds(others) ? std::optional(g) : std::nullopt;
+}
+
+// hconv.sass's PASS h, where that is faster: a function of the problem alone.
+std::optional<Pass::Launch> Pass::in_halves(const Launch& l) {
+  const bool forced = forced_.kernel.starts_with(kHalves);
+  if (l.gathered.channels != 0 || (!forced && (!forced_.kernel.empty() || forced_.splits > 1))) return std::nullopt;
+  const hconv::Work work = work_of(l, packs_of(pass_, p_));
+  const auto halves = hconv::in_halves(work);
+  if (!halves && forced) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  if (!halves || (!forced && hconv::microseconds(work) <= halves->microseconds)) return std::nullopt;
+  const Pixels rows = filters(0, l.gemm.n, l.x.channels);
+  Launch out = l;
+  out.pass = halves->work.pass;
+  out.gemm.k = halves->work.product.k;
+  out.divisor = l.x.channels / (kBlock / 2);
+  out.a = half_columns_map(l.x, l.gather, l.deep);
+  out.b = filters_map({rows.address, rows.type, rows.channels, rows.pitch, {1, 1, 1}, l.gemm.n}, kBox);
+  return out;
 }
 
 // hconv.sass's, gconv.sass's (a run of channels), conv_bf16x6.sass's or conv_f16x3.sass's.
@@ -267,11 +298,15 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   Values v;
   v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : a));
   v.map(device_->encode_tensor_map(few && l.pass == 'u' ? a : b));
+  if (!few && !in_pieces() && (l.pass == 'f' || l.pass == 'h')) {  // boxes of half as many filters
+    b.box[2] = static_cast<std::uint32_t>(kBox / 2);
+    v.map(device_->encode_tensor_map(b));
+  }
   const std::int64_t products = l.packs * std::max<std::int64_t>(static_cast<std::int64_t>(l.classes.size()), 1);
   hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor, products);
   const Gather& f = l.gather;
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
-  if (sgemm::half(result) && (l.pass == 'f' || l.pass == 'b')) {
+  if (sgemm::half(result) && (l.pass == 'f' || l.pass == 'h' || l.pass == 'b')) {
     put_parts(v, g, choice.tile, l.first_column);
   } else {
     sums_ = false;
@@ -295,6 +330,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
         .u32(l.group_channels)
         .u32(l.group_pictures)
         .u32(l.group_filters);
+    if (l.pass == 'h') v.u32(f.all_taps() * l.divisor);
     if (l.pass == 'c') {
       v.u32(l.rows);
       for (std::size_t axis = 0; axis < 3; ++axis) v.u32(l.row_steps[axis] * f.stride[axis]);

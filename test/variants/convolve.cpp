@@ -113,6 +113,10 @@ bool from_two_pieces(const Kernel& kernel) {
 bool adds_lost(const Kernel& kernel) {
   return kernel.manifest().op == "conv_lost";
 }
+// fprop in blocks of two halves.
+bool in_halves(const Kernel& kernel) {
+  return kernel.manifest().op == "hconv" && kernel.manifest().variant.at("PASS") == "h";
+}
 // Of float32: what makes cells of pieces, what multiplies them, and what computes a pass whose operands have none.
 bool in_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if" || makes_piece_cells(kernel) ||
@@ -161,6 +165,7 @@ std::string end_of(const Kernel& kernel) {
   if (is_narrow(kernel)) return "_narrow_" + variant.at("ROW") + tile;
   if (swaps_narrow(kernel)) return "_narrowswapped_" + variant.at("ROW") + tile;
   if (updates_narrow(kernel)) return "_narrowupdate_" + variant.at("ROW") + tile;
+  if (in_halves(kernel)) return "_h" + tile;
   return on_tensor_cores(kernel) ? tile : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
 }
 
@@ -203,6 +208,7 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   }
   if (on_tensor_cores(kernel)) {
     const std::string& pass = variant.at("PASS");
+    if (in_halves(kernel)) return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
     const bool forward = pass == "f" && (!gathers(kernel) || pick(random, 0, 2) != 0);
     return {forward ? ConvPass::fprop : pass == "u" ? ConvPass::update : ConvPass::bprop, Layout::channels_last};
   }
@@ -244,6 +250,8 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     p.k = p.groups * ceil_div(k, unit) * unit;
     if (bytes && p.groups == 1) p.c += 8;  // else chains take it
     if (bytes && shares_taps(kernel)) p.groups = 1, p.c = 8 * ceil_div(p.c, 8);
+    if (in_halves(kernel)) p.groups = 1, (what.pass == ConvPass::fprop ? p.c : p.k) = 32 * choose(random, {1, 1, 3, 5});
+    if (in_halves(kernel) && p.filter == decltype(p.filter){1, 1, 1}) continue;
     if (shares_taps(kernel)) p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
     p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
     if (bytes) p.w_type = Dtype::int8, p.y_type = type_of(variant.at("YT"));
@@ -258,6 +266,7 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
         continue;
       }
     }
+    if (in_halves(kernel) && what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
     const bool in_classes = variant.at("PASS") == "c";
     if (kernel.manifest().op == "hconv" && what.pass == ConvPass::bprop) {
       const bool strided = p.stride != decltype(p.stride){1, 1, 1};

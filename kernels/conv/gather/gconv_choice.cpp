@@ -194,7 +194,8 @@ Ways ways_of(ConvPass pass, const ConvProblem& p) {
   const char letter = update ? 'u' : rows.pass;
   GemmProblem g = ours.g;
   (update ? g.n : g.k) = ours.taps.all_taps() * ceil_div(c, kBlock) * kBlock;
-  out.others = hconv::microseconds({letter, g, p.c / p.groups, p.k / p.groups, ours.bytes, 1, update});
+  const hconv::Work work = {letter, g, p.c / p.groups, p.k / p.groups, ours.bytes, 1, update};
+  out.others = p.groups == 1 ? hconv::least_microseconds(work) : hconv::microseconds(work);
   if (update && p.groups == 1) {
     const auto shared = halo_update::choose({ours.taps, ours.gathered.size, p.n, c, p.k, ours.bytes});
     if (shared) out.others = std::min(out.others, shared->microseconds);

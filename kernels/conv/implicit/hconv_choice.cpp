@@ -45,6 +45,13 @@ double rows(std::int64_t length, std::int64_t tile) {
   return static_cast<double>(ceil_div(length, kBox) * kBox) / static_cast<double>(ceil_div(length, tile));
 }
 
+// f, h: of a tile's boxes of filters, in the mean. The last one ends where half of it has none, else with rows of zeros.
+double filters(std::int64_t count, std::int64_t tile, double row, const Costs::Tiles& costs) {
+  constexpr std::int64_t kHalf = kBox / 2;
+  const auto zeros = static_cast<double>(ceil_div(count, kHalf) * kHalf - count);
+  return (static_cast<double>(count) * row + zeros * costs.zero_row) / static_cast<double>(ceil_div(count, tile));
+}
+
 // c: k blocks of a tile in the mean, of the first CTA, which has the longest of each round.
 double most_blocks(const Work& w, const Tile& t, int multiprocessors) {
   if (w.taps.empty()) return 0;
@@ -66,10 +73,13 @@ double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multipro
   const bool update = w.pass == 'u';
   const Costs::Tiles& costs = update ? all.update : all.positions;
   const double products = costs.block[static_cast<std::size_t>(std::ranges::find(kVariants, t) - kVariants.begin())];
-  const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f' ? row_cost(w.c, costs)
-                                                                : update      ? box_cost(w.k, costs)
-                                                                              : row_cost(w.k, costs));
-  const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c, costs) : box_cost(w.c, costs));
+  const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f'   ? row_cost(w.c, costs)
+                                                                : w.pass == 'h' ? 2 * costs.half_row
+                                                                : update        ? box_cost(w.k, costs)
+                                                                                : row_cost(w.k, costs));
+  const double b = w.pass == 'f'   ? filters(w.product.n, t.bn, row_cost(w.c, costs), costs)
+                   : w.pass == 'h' ? filters(w.product.n, t.bn, costs.whole_row, costs)
+                                   : rows(w.product.n, t.bn) * box_cost(w.c, costs);
   const hgemm::Rates rates = rates_of(all, w.pass);
   double out = hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes, std::max(products, a + b),
                                         w.groups * std::max<std::int64_t>(static_cast<std::int64_t>(w.taps.size()), 1),
@@ -107,7 +117,7 @@ Choice chosen(const Work& w, int multiprocessors) {
   const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors, w.taps);
   return known.get(key, [&] {
     Choice out;
-    if (w.taps.empty()) {  // tiles of several classes are not cut
+    if (w.taps.empty() && w.pass != 'h') {  // tiles of several classes are not cut, nor those of halves
       out.splits = cheapest_splits(
           w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
     }
@@ -163,7 +173,8 @@ std::int64_t cheapest_splits(const Work& work, std::int64_t least,
 
 Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
   Choice out = chosen(w, multiprocessors);
-  if (forced.splits != 0 && w.taps.empty()) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
+  if (forced.splits != 0 && w.taps.empty() && w.pass != 'h')
+    out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
   if (forced.kernel.empty()) return out;
   const auto* const named = std::ranges::find_if(
       kVariants, [&](const Tile& t) { return forced.kernel == "_" + name_of(t) && has(w.pass, t); });
@@ -174,6 +185,25 @@ Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
 
 double microseconds(const Work& w, const Choice& choice, const Costs& costs) {
   return tile_cost(w, choice.tile, choice.splits, hgemm::kProcessors, costs);
+}
+
+std::optional<Halves> in_halves(const Work& w) {
+  const bool backward = w.pass == 'b';
+  const std::int64_t channels = backward ? w.k : w.c;
+  const std::int64_t taps = hgemm::blocks_of(w.product) / ceil_div(channels, kBox);
+  if ((w.pass != 'f' && !backward) || w.groups != 1 || w.apart) return std::nullopt;
+  if (channels % kBox != kBox / 2 || taps < 2) return std::nullopt;
+  if (!sgemm::half(w.product.a_type) || w.product.c_type != w.product.a_type) return std::nullopt;
+  Halves out{.work = w};
+  out.work.pass = 'h';
+  out.work.product.k = ceil_div(taps * channels, kBox) * kBox;
+  out.microseconds = microseconds(out.work) + (backward ? kFitted.copy : 0);
+  return out;
+}
+
+double least_microseconds(const Work& w) {
+  const std::optional<Halves> halves = in_halves(w);
+  return halves ? std::min(microseconds(w), halves->microseconds) : microseconds(w);
 }
 
 double microseconds(const Work& w) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct Choice {
 
 // What a launch has to do.
 struct Work {
-  char pass = 'f';            // or 'b', 'c' or 'u'
+  char pass = 'f';            // or 'h', 'b', 'c' or 'u'
   GemmProblem product;        // m, n, k, types and epilogue
   std::int64_t c = 0, k = 0;  // channels and filters of a group, in units of 2 bytes
   double bytes = 0;           // of operands and results
@@ -30,6 +31,14 @@ struct Work {
   // c: taps of each class, the most first; product is one class's, of the first's k.
   std::vector<std::int64_t> taps = {};
 };
+
+// fprop or bprop in blocks of two halves, where 32 * odd channels are gathered, and nothing is asked for that these cannot do. bprop:
+// as a fprop of dy, of filters that are copied before.
+struct Halves {
+  Work work;
+  double microseconds = 0;  // by the model of an H200
+};
+std::optional<Halves> in_halves(const Work& w);
 
 // The number of splits of k, none longer than `least` of them are (but of four blocks at least, and no more than memory has room for),
 // whose microseconds are fewest by `cost(work, splits)`.
@@ -40,7 +49,8 @@ std::int64_t cheapest_splits(const Work& work, std::int64_t least,
 // The cheapest by a model of an H200. forced: the end of a kernel's name, as "_128x256x1", or a number of splits.
 Choice choose(const Work& work, int multiprocessors, const Forced& forced);
 
-// The model's microseconds of that choice, on the GPU that it is of; and of another.
+// The model's microseconds of that choice, on the GPU that it is of, in halves too; and of another.
+double least_microseconds(const Work& work);
 double microseconds(const Work& work);
 double microseconds(const Work& work, const Choice& choice, const Costs& costs = kFitted);
 hgemm::Rates rates_of(const Costs& costs, char pass);
@@ -48,7 +58,7 @@ hgemm::Rates rates_of(const Costs& costs, char pass);
 // As kernels' names end: "128x256x1".
 std::string name_of(const hgemm::Tile& tile);
 
-// pass: 'f', 'b', 'c' or 'u'. result: what the kernel stores.
+// pass: 'f', 'h', 'b', 'c' or 'u'. result: what the kernel stores.
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);
 
 }  // namespace nervanagpu::conv_detail::hconv

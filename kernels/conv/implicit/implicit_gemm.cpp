@@ -198,6 +198,13 @@ TensorMap filters_map(const Pixels& w, std::uint32_t filters, std::int64_t group
   return m;
 }
 
+TensorMap half_columns_map(const Pixels& t, const Gather& g, bool volume) {
+  TensorMap m = columns_map(t, g, volume, 0);
+  m.swizzle = MapSwizzle::b64;
+  m.im2col->channels /= 2;
+  return m;
+}
+
 TensorMap groups_map(const Pixels& t, const Gather& g, std::int64_t groups, std::uint32_t pixels) {
   Pixels all = t;
   all.size[2] = t.n;

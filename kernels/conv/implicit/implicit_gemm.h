@@ -74,6 +74,8 @@ TensorMap groups_map(const Pixels& t, const Gather& g, std::int64_t groups, std:
 TensorMap filters_map(const Pixels& w, std::uint32_t filters);
 // The same of one of several groups of filters, one behind the other.
 TensorMap filters_map(const Pixels& w, std::uint32_t filters, std::int64_t groups);
+// Of half a block's channels; as many pixels as a tile has rows.
+TensorMap half_columns_map(const Pixels& t, const Gather& g, bool volume);
 // 64 channels of 64 pixels.
 TensorMap rows_map(const Pixels& t);
 
