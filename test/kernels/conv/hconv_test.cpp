@@ -130,6 +130,53 @@ TEST_P(HconvTest, SumsAreThoseOfTheGatheredProduct) {
   EXPECT_EQ(test::run(device_, c, x, w), test::gathered_product(c.p, x, w, depth, l_of));
 }
 
+// PASS h: all taps outside, their channels inside. An odd number of halves ends with zeros.
+TEST_P(HconvTest, SumsOfHalvesAreThoseOfTheGatheredProduct) {
+  if (checked() || kernels().empty()) return;
+  ConvCase c;
+  c.p.x_type = c.p.w_type = c.p.y_type = Dtype::float16;
+  c.p.n = 2, c.p.c = 96, c.p.k = 40, c.p.in = {1, 6, 5}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1};
+  c.p.stride = {1, 1, 2}, c.p.dilation = {1, 2, 1};
+  c.forced.kernel = "_h_128x64x1";
+  const Bits x = numbers(c.p.x_elements(), Dtype::float16);
+  const Bits w = numbers(c.p.w_elements(), Dtype::float16);
+  constexpr std::int64_t kBlock = 64;
+  const std::int64_t depth = ceil_div(c.p.c * c.p.filter[1] * c.p.filter[2], kBlock) * kBlock;
+  const auto l_of = [&](std::int64_t line, std::int64_t column, std::int64_t channel) {
+    return (line * c.p.filter[2] + column) * c.p.c + channel;
+  };
+  EXPECT_EQ(test::run(device_, c, x, w), test::gathered_product(c.p, x, w, depth, l_of));
+}
+
+// Whose blocks are filled up with zeros that meet no element of x: an infinity reaches what its window reaches.
+TEST_P(HconvTest, HalvesOfInfinitiesAndNaN) {
+  if (checked() || kernels().empty()) return;
+  constexpr std::uint32_t kInfinity = 0x7c00, kNaN = 0x7e01;
+  for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop}) {
+    ConvCase c;
+    c.pass = pass;
+    c.p.x_type = c.p.w_type = c.p.y_type = Dtype::float16;
+    c.p.n = 3, c.p.c = c.p.k = 32, c.p.in = {1, 9, 7}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1};
+    const bool forward = pass == ConvPass::fprop;
+    Bits gathered(static_cast<std::size_t>(forward ? c.p.x_elements() : c.p.y_elements()));
+    Bits w(static_cast<std::size_t>(c.p.w_elements()));
+    std::mt19937 random(7);
+    constexpr std::array<std::uint32_t, 3> kSmall = {0xbc00, 0, 0x3c00};  // -1, 0, 1: exact in any order
+    for (auto& v : gathered) v = kSmall[random() % kSmall.size()];
+    for (auto& v : w) v = kSmall[random() % kSmall.size()];
+    for (const std::size_t at : {std::size_t{0}, std::size_t{777}, gathered.size() - 1}) gathered[at] = kInfinity;
+    gathered[gathered.size() / 2] = kNaN;
+    w[5] = kInfinity;
+    c.forced.kernel = "_128x64x1";
+    c.forced.splits = 1;
+    const Bits blocks = test::run(device_, c, gathered, w);
+    c.forced.kernel = "_h_128x64x1";
+    EXPECT_EQ(test::run(device_, c, gathered, w), blocks) << (forward ? "fprop" : "bprop");
+    EXPECT_TRUE(std::ranges::any_of(blocks, [](std::uint32_t v) { return (v & 0x7fff) > kInfinity; }));
+    EXPECT_TRUE(std::ranges::any_of(blocks, [](std::uint32_t v) { return (v & 0x7fff) < kInfinity; }));
+  }
+}
+
 // Corners of what the maps say: steps of taps beyond 127, in both directions; depth that is padding alone, of which one
 // position is computed; steps that nobody makes.
 TEST_P(HconvTest, FarTapsAndPaddedDepth) {
