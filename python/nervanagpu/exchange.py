@@ -14,7 +14,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import Event, GPUTensor, Stream
-from nervanagpu.arguments import flag, shown
+from nervanagpu.arguments import flag, is_integer, shown
 
 _HOST, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
 _VERSION = (1, 0)
@@ -28,6 +28,13 @@ def _gpu() -> bool:
 def _dlpack_device(self: GPUTensor) -> tuple[int, int]:
     """(2, 0) for the first GPU; (1, 0), host memory, on the emulator."""
     return (_CUDA, _core.tensor_device(self)) if _gpu() else (_HOST, 0)
+
+
+def _pair(name: str, value: Any) -> tuple[int, int]:
+    """TypeError unless it is two integers."""
+    if isinstance(value, tuple | list) and len(value) == 2 and all(is_integer(n) for n in value):
+        return int(value[0]), int(value[1])
+    raise TypeError(f"{name} is {shown(value)}; needs two integers")
 
 
 def _let_wait(stream: int | None) -> None:
@@ -52,10 +59,12 @@ def _dlpack(
     """A DLPack capsule: of version 1 if `max_version` allows it, else of version 0, which cannot say read-only.
 
     dl_device: where it is, or (1, 0) for a copy in host memory. copy: True makes one, False refuses to. BufferError for
-    what cannot be had.
+    what cannot be had, TypeError for what is no argument.
     """
+    if copy is not None:
+        flag("__dlpack__", "copy", copy)
     here = _dlpack_device(self)
-    wanted = here if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
+    wanted = here if dl_device is None else _pair("dl_device", dl_device)
     if wanted not in (here, (_HOST, 0)):
         raise BufferError(f"dl_device is {wanted}; the tensor is on {here} and can be copied to {(_HOST, 0)}")
     if not _gpu() and stream is not None and stream != -1:
@@ -63,11 +72,11 @@ def _dlpack(
     to_host = wanted != here
     if to_host and copy is False:
         raise BufferError(f"copy is False, but from {here} to {wanted} elements are copied")
-    versioned = max_version is not None and max_version[0] >= _VERSION[0]
-    shown = self.copy() if copy and not to_host else self
-    if not versioned and not to_host and _core.read_only(shown):
+    versioned = max_version is not None and _pair("max_version", max_version)[0] >= _VERSION[0]
+    given = self.copy() if copy and not to_host else self
+    if not versioned and not to_host and _core.read_only(given):
         raise BufferError("the tensor is read-only, which a capsule says from version 1 on: needs max_version=(1, 0)")
-    capsule = _core.to_dlpack(shown, versioned, to_host, shown is not self)
+    capsule = _core.to_dlpack(given, versioned, to_host, given is not self)
     if _gpu() and not to_host:
         _let_wait(stream)
     return capsule
@@ -89,13 +98,15 @@ def from_dlpack(x: Any, *, copy: bool | None = None) -> GPUTensor:
 
     Any strides. Of read-only memory the tensor is read-only: what would write there is a ValueError. copy: True always
     makes one, False never: BufferError. TypeError for a dtype that tensors cannot hold; ValueError for memory of
-    another device.
+    another device. BufferError for what its owner does not share, and for memory that holds other numbers than `x`.
     """
     if copy is not None:
         flag("from_dlpack", "copy", copy)
-    if not hasattr(x, "__dlpack__"):
-        raise TypeError(f"from_dlpack: x is {type(x).__name__}; needs an object with __dlpack__")
-    where, ordinal = x.__dlpack_device__()
+    if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
+        raise TypeError(f"from_dlpack: x is {type(x).__name__}; needs an object with __dlpack__ and __dlpack_device__")
+    where, ordinal = _pair("from_dlpack: x.__dlpack_device__()", x.__dlpack_device__())
+    if getattr(x, "is_neg", bool)():  # PyTorch shares the memory all the same
+        raise BufferError("from_dlpack: x is a view of negated numbers; needs x.resolve_neg()")
     if where == _HOST and _gpu():
         if copy is False:
             raise BufferError("from_dlpack: copy is False, but from the host to the GPU elements are copied")

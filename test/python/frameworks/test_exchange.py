@@ -296,10 +296,39 @@ def test_what_is_refused() -> None:
         with pytest.raises(BufferError, match="dl_device is"):
             x.__dlpack__(dl_device=wrong)
     assert x.__dlpack__(dl_device=here, copy=False) is not None
+    for arguments in ({"dl_device": 3}, {"dl_device": (1,)}, {"max_version": 1}, {"max_version": "10"}):
+        (name,) = arguments
+        with pytest.raises(TypeError, match=f"{name} is .*; needs two integers"):
+            x.__dlpack__(**arguments)
+    with pytest.raises(TypeError, match="copy is"):
+        x.__dlpack__(copy="yes")
     for stream in (0, "1", 1) if not GPU else (0, "1", -2):
         with pytest.raises(BufferError, match="stream is"):
             x.__dlpack__(stream=stream)
     assert hasattr(x, "__cuda_array_interface__") == GPU
+
+
+def test_who_breaks_the_protocol_is_told() -> None:
+    class Half:
+        def __dlpack__(self, **more: Any) -> Any:
+            return np.ones(3).__dlpack__()
+
+    with pytest.raises(TypeError, match="Half; needs an object with __dlpack__ and __dlpack_device__"):
+        ng.from_dlpack(Half())
+    for device in ("cpu", 1, (1,), None):
+        Half.__dlpack_device__ = lambda self, device=device: device  # type: ignore[attr-defined]
+        with pytest.raises(TypeError, match="needs two integers"):
+            ng.from_dlpack(Half())
+
+
+def test_negated_views_of_torch_are_not_shared() -> None:
+    """Their memory holds the other numbers; torch's capsule does not say so."""
+    torch: Any = pytest.importorskip("torch")
+    view = torch.complex(torch.ones(3), torch.ones(3)).conj().imag
+    assert view.is_neg()
+    with pytest.raises(BufferError, match="resolve_neg"):
+        ng.from_dlpack(view)
+    np.testing.assert_array_equal(ng.from_dlpack(view.resolve_neg()).get(), -np.ones(3, np.float32))
 
 
 def test_a_copy_on_the_host() -> None:
