@@ -15,10 +15,10 @@ PRECISIONS = ("strict", "tensor")  # an ng_precision each
 
 
 def operands(function: str, **given: Any) -> None:
-    """TypeError unless they are arrays of one of our dtypes, all alike; None stands for one that is not there."""
+    """TypeError unless they are arrays of one of our dtypes, all alike; a bias of None is not there."""
     dtypes: dict[str, str] = {}
     for name, x in given.items():
-        if x is None:
+        if x is None and name == "bias":
             continue
         if not isinstance(x, jax.Array | np.ndarray):
             raise TypeError(f"{function}: {name} is {shown(x)}; needs an array")

@@ -513,6 +513,10 @@ A, B = np.zeros((5, 7), np.float32), np.zeros((7, 3), np.float32)
 X, W = np.zeros((2, 6, 5, 3), np.float32), np.zeros((4, 3, 3, 3), np.float32)
 REFUSED: list[tuple[type[Exception], str, Callable[[], Any]]] = [
     (TypeError, "matmul: a is 3; needs an array", lambda: ngj.matmul(3, B)),
+    (TypeError, "matmul: b is None; needs an array", lambda: ngj.matmul(A, None)),
+    (TypeError, "linear: w is None; needs an array", lambda: ngj.linear(A, None)),
+    (TypeError, "conv2d: w is None; needs an array", lambda: ngj.conv2d(X, None)),
+    (TypeError, "max_pool2d: x is None; needs an array", lambda: ngj.max_pool2d(None, 2)),
     (TypeError, "matmul: a is list; needs an array", lambda: ngj.matmul([A], B)),
     (TypeError, "b has dtype float64; needs float32, float16 or bfloat16", lambda: ngj.matmul(A, B.astype("d"))),
     (TypeError, "a has dtype int32", lambda: ngj.matmul(jnp.ones((5, 7), "int32"), B)),
