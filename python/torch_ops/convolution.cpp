@@ -24,7 +24,8 @@ ConvProblem problem_of(const Shape& x, const Shape& weight, const Geometry& g, D
   p.stride = unpacked("stride", axes, g.stride, 1, 1);
   p.pad = unpacked("padding", axes, g.padding, 0, 0);
   p.dilation = unpacked("dilation", axes, g.dilation, 1, 1);
-  if (g.groups < 1 || x[1] / g.groups != weight[1] || x[1] % g.groups != 0 || weight[0] % g.groups != 0) {
+  if (g.groups < 1 || x[1] / g.groups != weight[1] || x[1] % g.groups != 0 || weight[0] % g.groups != 0 ||
+      weight[0] < 1) {
     refuse("x " + shown(x) + " does not fit weight " + shown(weight) + " in " + std::to_string(g.groups) + " groups");
   }
   p.groups = g.groups;

@@ -80,7 +80,8 @@ Array addmm(const Array& bias, const Array& a, const Array& b, double beta, doub
     options.beta = static_cast<float>(beta);
   }
   Tensor c = Call::ours(out);
-  gemm(Call::ours(a), Call::ours(b), c, options);
+  const std::int64_t k = alpha == 0 ? 0 : a.size(1);  // as BLAS has it: then no element of a and b is read
+  gemm(Call::ours(a, {m, k}, a.strides()), Call::ours(b, {k, n}, b.strides()), c, options);
   return out;
 }
 

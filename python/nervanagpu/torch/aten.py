@@ -18,7 +18,7 @@ from nervanagpu.pooling import argmax_bytes
 from nervanagpu.torch import convolution as conv
 from nervanagpu.torch import native, pool_windows, products  # noqa: F401: products enters kernels
 from nervanagpu.torch import pooling as pool
-from nervanagpu.torch.bridge import arranged, check_operands, form_of, is_channels_last, layout_name, need
+from nervanagpu.torch.bridge import arranged, check_operands, is_channels_last, layout_name, lying_as, need
 from nervanagpu.torch.gradients import KERNELS
 from nervanagpu.torch.pool_indices import Places, indices_of
 
@@ -49,10 +49,8 @@ def _convolution(
     if not transposed:
         return CONVOLUTION(x, weight, bias, step, pad, spread, groups)
     check_operands(x, weight, bias)
-    need(x.dim() == axes + 2, f"x has {x.dim()} axes; needs {axes + 2}")
-    conv.check_geometry(axes, step, pad, spread)
     (more,) = _each(axes, tuple(output_padding))
-    size = conv.transposed_shape(x.shape, weight.shape, step, pad, spread, more, groups)
+    size = conv.transposed_shape(x, weight, bias, step, pad, spread, more, groups)
     need(min(size[2:]) > 0 and x.numel() > 0, f"a result of {tuple(size)} from {tuple(x.shape)}")
     geometry = (step, pad, spread, groups)
     long = conv.lengthened(x, weight.shape, size, *geometry)
@@ -92,7 +90,7 @@ def _transposed_backward(
     dx = dw = None
     if mask[0]:
         long = CONVOLUTION(grad, weight, None, *geometry)
-        dx = long[(..., *(slice(n) for n in x.shape[2:]))].contiguous(memory_format=form_of(long))
+        dx = lying_as(long, long[(..., *(slice(n) for n in x.shape[2:]))])
     if mask[1]:
         long = conv.lengthened(x, weight.shape, grad.shape, *geometry)
         dw = CONVOLUTION_WEIGHT(long, grad, weight.shape, *geometry)
@@ -110,6 +108,7 @@ def _dot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _baddbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    need(bias.dtype == a.dtype, f"operands of several dtypes: {bias.dtype}, {a.dtype}")
     y: Tensor = BMM(a, b)
     if alpha != 1:
         y.mul_(alpha)
@@ -126,11 +125,11 @@ def _windows(
 
 
 def _batched(axes: int, x: Tensor) -> Tensor:
-    """x with the axis of the batch, which torch's pooling can do without."""
+    """x with the axis of the batch, which torch's pooling can do without; that alone may be empty."""
     if x.dim() == axes + 2 and x.numel():
         return x
     need(x.dim() in (axes + 1, axes + 2), f"x has {x.dim()} axes; needs {axes + 2}")
-    need(all(n > 0 for n in x.shape[-axes:]), f"x of {tuple(x.shape)}")
+    need(all(n > 0 for n in x.shape[-axes - 1 :]), f"x of {tuple(x.shape)}")
     return x if x.dim() == axes + 2 else x[None]
 
 
@@ -165,10 +164,10 @@ def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
     ) -> tuple[Tensor, Tensor]:
         geometry = size, step, pad, spread = _windows(axes, *map(tuple, (kernel, stride, padding, dilation)))
         whole = _batched(axes, x)
-        if ceil_mode or max(spread) > 1:
+        if ceil_mode or max(spread) != 1 or min(spread) != 1:
             plan = pool_windows.Spread(whole.shape[2:], *geometry, ceil_mode)
             y, places = max_and_places(plan.inside(whole), size, plan.step, [0] * axes)
-            y = plan.outside(y).contiguous(memory_format=form_of(whole))
+            y = lying_as(whole, plan.outside(y))
             index = indices_of(plan.outside(places.unpacked()), whole.shape[2:], *geometry)
         else:
             y, index = max_with_indices(whole, size, step, pad)
@@ -183,10 +182,11 @@ def _max_pool_backward(axes: int) -> Callable[..., Tensor]:
     ) -> Tensor:
         geometry = size, step, pad, spread = _windows(axes, *map(tuple, (kernel, stride, padding, dilation)))
         whole = _batched(axes, x)
-        if ceil or max(spread) > 1:
+        if ceil or max(spread) != 1 or min(spread) != 1:
             plan = pool_windows.Spread(whole.shape[2:], *geometry, ceil)
             inner = plan.gradient_inside(_batched(axes, grad))
-            dx = plan.gradient_outside(MAX_POOL_BACKWARD(inner, plan.inside(whole), size, plan.step, [0] * axes))
+            dx = MAX_POOL_BACKWARD(inner, plan.inside(whole), size, plan.step, [0] * axes)
+            dx = lying_as(whole, plan.gradient_outside(dx))
         else:
             dx = MAX_POOL_BACKWARD(_batched(axes, grad), whole, size, step, pad)
         return dx if whole is x else dx[0]
@@ -203,7 +203,7 @@ def _avg_pool(axes: int) -> Callable[..., Tensor]:
         whole = _batched(axes, x)
         if ceil_mode or divisor_override is not None:
             plan = pool_windows.Means(whole, size, step, pad, ceil_mode, count_include_pad, divisor_override)
-            y = plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True))
+            y = lying_as(whole, plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True)))
         else:
             y = AVG_POOL(whole, size, step, pad, count_include_pad)
         return y if whole is x else y[0]
@@ -221,7 +221,8 @@ def _avg_pool_backward(axes: int) -> Callable[..., Tensor]:
         if ceil or divisor is not None:
             plan = pool_windows.Means(whole, size, step, pad, ceil, count, divisor)
             inner = plan.gradient_inside(dy, size, step, pad)
-            dx = plan.gradient_outside(AVG_POOL_BACKWARD(inner, plan.inside(whole), size, step, pad, True))
+            dx = AVG_POOL_BACKWARD(inner, plan.inside(whole), size, step, pad, True)
+            dx = lying_as(whole, plan.gradient_outside(dx))
         else:
             dx = AVG_POOL_BACKWARD(dy, whole, size, step, pad, count)
         return dx if whole is x else dx[0]

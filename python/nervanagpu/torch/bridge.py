@@ -100,6 +100,13 @@ def form_of(t: torch.Tensor) -> torch.memory_format:
     return CHANNELS_LAST[t.dim()] if is_channels_last(t) else torch.contiguous_format
 
 
+def lying_as(like: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+    """`t`, or a copy, without gaps and, where formats can be asked for, in that of `like`."""
+    if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
+        return t.clone()
+    return t.contiguous(memory_format=form_of(like))
+
+
 def empty(like: torch.Tensor, shape: Sequence[int], channels_last: bool = False) -> torch.Tensor:
     """An empty tensor of the dtype and device of `like`."""
     form = CHANNELS_LAST[len(shape)] if channels_last else torch.contiguous_format

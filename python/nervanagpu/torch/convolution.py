@@ -60,8 +60,9 @@ def result_shape(x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: I
     axes = len(weight) - 2
     check_geometry(axes, stride, padding, dilation)
     need(len(x) == axes + 2, f"x has {len(x)} axes; needs {axes + 2}")
+    need(groups >= 1, f"{groups} groups; needs 1 or more")
     check(
-        x[1] == weight[1] * groups and weight[0] % groups == 0,
+        x[1] == weight[1] * groups and weight[0] % groups == 0 and weight[0] >= 1,
         lambda: f"x {tuple(x)} does not fit weight {tuple(weight)} in {groups} groups",
     )
     shape = [x[0], weight[0]]
@@ -90,14 +91,28 @@ def _check_result(grad: Tensor, x: Ints, weight: Ints, *geometry: Any) -> None:
 
 
 def transposed_shape(
-    x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints, more: Ints, groups: int
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, more: Ints, groups: int
 ) -> list[int]:
-    """Of the transposed convolution; `more` is the output padding."""
-    lengths = [
-        (x[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight[2 + i] - 1) + 1 + more[i]
-        for i in range(len(weight) - 2)
-    ]
-    return [x[0], weight[1] * groups, *lengths]
+    """Of the transposed convolution; `more` is the output padding. Unsupported: what it cannot be made of."""
+    axes = weight.dim() - 2
+    need(x.dim() == axes + 2, f"x has {x.dim()} axes; needs {axes + 2}")
+    check_geometry(axes, stride, padding, dilation)
+    need_numbers(axes, output_padding=(more, 0))
+    reach = [max(s, d) for s, d in zip(stride, dilation, strict=True)]
+    need(
+        all(m < r for m, r in zip(more, reach, strict=True)),
+        f"output_padding is {tuple(more)}; needs less than stride or dilation, {tuple(reach)}",
+    )
+    need(groups >= 1, f"{groups} groups; needs 1 or more")
+    shape = [x.shape[0], weight.shape[1] * groups]
+    if bias is not None:
+        need(tuple(bias.shape) == (shape[1],), f"bias {tuple(bias.shape)}; needs ({shape[1]},)")
+        alike = bias.dtype == x.dtype or torch.is_autocast_enabled(x.device.type)
+        need(alike, f"operands of several dtypes: {x.dtype}, {bias.dtype}")
+    for i in range(axes):
+        room = (x.shape[2 + i] - 1) * stride[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1
+        shape.append(room - 2 * padding[i] + more[i])
+    return shape
 
 
 def _fake_convolution(

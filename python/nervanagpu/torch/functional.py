@@ -16,7 +16,7 @@ from nervanagpu.torch import convolution as _convolution
 from nervanagpu.torch import max_pool_gradient as _choice  # noqa: F401
 from nervanagpu.torch import pooling as _pooling
 from nervanagpu.torch import products as _products
-from nervanagpu.torch.bridge import need
+from nervanagpu.torch.bridge import Unsupported, lying_as, need
 from nervanagpu.torch.pool_windows import Means, Spread
 
 Ints = int | Sequence[int]
@@ -28,13 +28,23 @@ def _each(name: str, value: Any, axes: int) -> Sequence[int]:
     if isinstance(value, int):
         return (value,) * axes
     if isinstance(value, list | tuple):
-        return value
+        return tuple(value) * axes if len(value) == 1 else value
     need(hasattr(value, "__index__"), f"{name} is {value!r}; needs an integer, or one for each of {axes} axes")
     return (operator.index(value),) * axes
 
 
-def _alone(axes: int, x: Tensor) -> bool:
-    """Whether x is one image, without the axis of a batch."""
+def _steps(stride: Ints | None, size: Sequence[int], axes: int) -> Sequence[int]:
+    """Of a pooling's windows: as long as they are, unless it is said."""
+    if stride is None or (isinstance(stride, list | tuple) and not stride):
+        return size
+    return _each("stride", stride, axes)
+
+
+def _alone(axes: int, x: Tensor, weight: Tensor) -> bool:
+    """Whether x is one image, without the axis of a batch. Unsupported: operands that are no tensors."""
+    if not (hasattr(x, "dim") and hasattr(weight, "dim")):
+        name, value = ("weight", weight) if hasattr(x, "dim") else ("x", x)
+        raise Unsupported(f"{name} is {type(value).__name__}; needs a tensor")
     return isinstance(x, Tensor) and x.dim() == axes + 1
 
 
@@ -76,7 +86,7 @@ def _convolve(
     axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Padding, dilation: Ints,
     groups: int, activation: str,
 ) -> Tensor:  # fmt: skip
-    if _alone(axes, x):
+    if _alone(axes, x, weight):
         return _convolve(axes, x[None], weight, bias, stride, padding, dilation, groups, activation)[0]
     step, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
     if isinstance(padding, str):
@@ -129,11 +139,11 @@ def _convolve_transposed(
     axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, output_padding: Ints,
     groups: int, dilation: Ints,
 ) -> Tensor:  # fmt: skip
-    if _alone(axes, x):
+    if _alone(axes, x, weight):
         return _convolve_transposed(axes, x[None], weight, bias, stride, padding, output_padding, groups, dilation)[0]
     given = {"stride": stride, "padding": padding, "dilation": dilation, "output_padding": output_padding}
     step, pad, spread, more = (_each(name, v, axes) for name, v in given.items())
-    size = _convolution.transposed_shape(x.shape, weight.shape, step, pad, spread, more, groups)
+    size = _convolution.transposed_shape(x, weight, bias, step, pad, spread, more, groups)
     geometry = (step, pad, spread, groups)
     x = _convolution.lengthened(x, weight.shape, size, *geometry)
     y = _convolution.call_input(x, weight, size, *geometry)
@@ -167,15 +177,15 @@ def conv_transpose3d(
 def _max_pool(
     axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> Tensor:
-    if _alone(axes, x):
+    if _alone(axes, x, x):
         return _max_pool(axes, x[None], kernel, stride, padding, dilation, ceil_mode)[0]
     size = _each("kernel_size", kernel, axes)
-    step = size if stride is None else _each("stride", stride, axes)
+    step = _steps(stride, size, axes)
     pad, spread = _each("padding", padding, axes), _each("dilation", dilation, axes)
-    if not ceil_mode and max(spread) == 1:
+    if not ceil_mode and max(spread) == min(spread) == 1:
         return _pooling.call_max(x, size, step, pad)
     plan = Spread(x.shape[2:], size, step, pad, spread, ceil_mode)
-    return plan.outside(_pooling.call_max(plan.inside(x), size, plan.step, [0] * axes))
+    return lying_as(x, plan.outside(_pooling.call_max(plan.inside(x), size, plan.step, [0] * axes)))
 
 
 def max_pool1d(
@@ -206,10 +216,10 @@ def _avg_pool(
     axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, ceil_mode: bool, count_include_pad: bool,
     divisor: int | None = None,
 ) -> Tensor:  # fmt: skip
-    if _alone(axes, x):
+    if _alone(axes, x, x):
         return _avg_pool(axes, x[None], kernel, stride, padding, ceil_mode, count_include_pad, divisor)[0]
     size = _each("kernel_size", kernel, axes)
-    step = size if stride is None else _each("stride", stride, axes)
+    step = _steps(stride, size, axes)
     pad = _each("padding", padding, axes)
     if not ceil_mode and divisor is None:
         return _pooling.call_avg(x, size, step, pad, count_include_pad)

@@ -83,6 +83,13 @@ def activation_number(name: str) -> int:
     return number
 
 
+def real(name: str, value: Any) -> float:
+    """RuntimeError: what is no real number."""
+    if isinstance(value, str | complex):
+        raise RuntimeError(f"nervanagpu: {name} is {value!r}; needs a real number")
+    return float(value)
+
+
 def three(numbers: Sequence[int]) -> tuple[int, ...]:
     """For depth, height and width: those that are there stand at the end."""
     return (*(0,) * (3 - len(numbers)), *numbers)

@@ -12,7 +12,7 @@ from math import prod
 import torch
 from torch import Tensor
 
-from nervanagpu.torch.bridge import check
+from nervanagpu.torch.bridge import check, need, need_numbers
 
 Ints = Sequence[int]
 
@@ -43,6 +43,7 @@ class Spread:
     """A max pooling of tensors (N, C, *space): `inside(x)` is pooled by (size, step, 0), `outside` is the result."""
 
     def __init__(self, space: Ints, size: Ints, step: Ints, pad: Ints, spread: Ints, ceil: bool) -> None:
+        need_numbers(len(size), dilation=(spread, 1))
         self.lengths = result_lengths(space, size, step, pad, spread, ceil)
         self._space, self._pad, self._phases = space, pad, list(spread)
         # Where there is one phase, the kernel strides; else every step-th place of all is taken.
@@ -92,7 +93,7 @@ class Spread:
         """The gradient of x, from that of inside(x)."""
         whole = self._joined(dx, self._rows)
         own = (slice(p, p + n) for p, n in zip(self._pad, self._space, strict=True))
-        return whole[(..., *own)].contiguous()
+        return whole[(..., *own)]
 
 
 class Means:
@@ -101,6 +102,8 @@ class Means:
     def __init__(
         self, x: Tensor, size: Ints, step: Ints, pad: Ints, ceil: bool, count_padding: bool, divisor: int | None
     ) -> None:
+        whole = divisor is None or (hasattr(divisor, "__index__") and divisor != 0)
+        need(whole, f"divisor_override is {divisor!r}; needs None, or an integer that is not 0")
         self._space = x.shape[2:]
         axes = len(size)
         self.lengths = result_lengths(self._space, size, step, pad, [1] * axes, ceil)
@@ -136,4 +139,4 @@ class Means:
 
     def gradient_outside(self, dx: Tensor) -> Tensor:
         """The gradient of x."""
-        return _inner(dx, self._space).contiguous()
+        return _inner(dx, self._space)

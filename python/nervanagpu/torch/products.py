@@ -22,6 +22,7 @@ from nervanagpu.torch.native import (
     activation_number,
     compiled,
     precision_number,
+    real,
     way,
 )  # fmt: skip
 
@@ -93,7 +94,7 @@ def _fake_addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any
 def _compiled_addmm(
     bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, precision: str | None = None
 ) -> Tensor:
-    return _ADDMM(bias, a, b, float(beta), float(alpha), precision_number(precision))
+    return _ADDMM(bias, a, b, real("beta", beta), real("alpha", alpha), precision_number(precision))
 
 
 @operator(
@@ -108,16 +109,17 @@ def addmm(
     """beta * bias + alpha * (a @ b), where bias broadcasts; with beta = 0 it is not read."""
     check_operands(bias, a, b)
     shape = _shapes(a, b)
-    if a.shape[1] == 0 or 0 in shape:
+    alpha, beta = real("alpha", alpha), real("beta", beta)
+    if a.shape[1] == 0 or 0 in shape or alpha == 0:  # as BLAS has it: no element of a and b is read
         out = bias.expand(shape).clone(memory_format=torch.contiguous_format)
         return out.mul_(beta) if beta != 0 else out.zero_()
     out = empty(a, shape)
-    options: dict[str, Any] = {"alpha": float(alpha), "stream": stream_of(out), "precision": precision}
+    options: dict[str, Any] = {"alpha": alpha, "stream": stream_of(out), "precision": precision}
     if beta == 1 and bias.dim() == 1 and bias.shape[0] == shape[1]:
         options["bias"] = ours(bias.contiguous())
     elif beta != 0:
         out.copy_(bias.expand(shape))
-        options["beta"] = float(beta)
+        options["beta"] = beta
     ng.dot(ours(a), ours(b), out=ours(out), **options)
     return out
 

@@ -182,6 +182,37 @@ def test_numbers_of_other_kinds() -> None:
     close(ngt.conv2d(x, w, None, np.int64(2), torch.Size([1, 0]), torch.tensor(1)), F.conv2d(x, w, None, 2, (1, 0)))
 
 
+def test_numbers_in_lists_of_one_and_of_none() -> None:
+    x, w = rand(2, 3, 9, 8), rand(4, 3, 3, 3)
+    close(ngt.conv2d(x, w, None, [2], (1,), [1]), F.conv2d(x, w, None, [2], (1,), [1]))
+    close(ngt.conv_transpose2d(x, w.transpose(0, 1), None, [2]), F.conv_transpose2d(x, w.transpose(0, 1), None, [2]))
+    for ours, theirs in ((ngt.max_pool2d, F.max_pool2d), (ngt.avg_pool2d, F.avg_pool2d)):
+        close(ours(x, [3], [2], [1]), theirs(x, [3], [2], [1]))
+        close(ours(x, (3, 2), []), theirs(x, (3, 2), []))
+
+
+@pytest.mark.parametrize("form", [torch.channels_last, torch.contiguous_format])
+def test_what_is_laid_out_anew_has_no_gaps(form: Any) -> None:
+    """As torch's, so that a view of it can be taken."""
+    x = rand(2, 3, 8, 7).to(memory_format=form)
+    for ours, theirs in (
+        (partial(ngt.max_pool2d, ceil_mode=True), partial(F.max_pool2d, ceil_mode=True)),
+        (partial(ngt.max_pool2d, dilation=2), partial(F.max_pool2d, dilation=2)),
+        (partial(ngt.avg_pool2d, ceil_mode=True), partial(F.avg_pool2d, ceil_mode=True)),
+    ):
+        leaf = x.clone().requires_grad_()
+        y, want = ours(leaf, 3, 2), theirs(x, 3, 2)
+        close(y, want)
+        assert y.stride() == want.stride()
+
+
+def test_alpha_0_reads_no_operand() -> None:
+    a, b = torch.full((3, 4), float("nan"), device=DEVICE), rand(4, 5)
+    for bias in (rand(5), rand(3, 5)):
+        for beta in (1, 0.5):
+            close(ngt.addmm(bias, a, b, beta=beta, alpha=0), (bias * beta).expand(3, 5))
+
+
 @pytest.mark.parametrize("where", ["batch", "rows", "columns", "depth"])
 def test_products_without_elements(where: str) -> None:
     m, k, n = (0 if where == name else size for name, size in (("rows", 3), ("depth", 4), ("columns", 5)))
@@ -622,6 +653,8 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.mm(rand(3, 4).to(torch.complex64), rand(4, 5)), "complex64"),
     (lambda: ngt.addmm(rand(3), rand(3, 4), rand(4, 5)), "3"),
     (lambda: ngt.addmm(rand(2, 3, 5), rand(3, 4), rand(4, 5)), "expand|bias"),
+    (lambda: ngt.addmm(rand(5), rand(3, 4), rand(4, 5), beta=2j), "beta is 2j; needs a real number"),
+    (lambda: ngt.addmm(rand(5), rand(3, 4), rand(4, 5), alpha="1"), "alpha is '1'; needs a real number"),
     (lambda: ngt.grouped_mm([rand(3, 4)], []), "as many"),
     (lambda: ngt.grouped_mm([rand(3, 4), rand(3, 4).half()], [rand(4, 5), rand(4, 5).half()]), "several dtypes"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 0), "stride"),
@@ -638,6 +671,22 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), "2"), "kernel_size is '2'"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), rand(3)), "bias"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, 2**40), "padding|range|overflow"),
+    (lambda: ngt.conv2d(None, rand(2, 3, 3, 3)), "x is NoneType; needs a tensor"),
+    (lambda: ngt.conv2d(rand(1, 3, 4, 4), None), "weight is NoneType; needs a tensor"),
+    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(0, 3, 3, 3)), "does not fit weight"),
+    (lambda: ngt.conv_transpose2d([[1.0]], rand(3, 2, 3, 3)), "x is list; needs a tensor"),
+    (lambda: ngt.conv_transpose2d(rand(4, 4), rand(3, 2, 3, 3)), "x has 2 axes"),
+    (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), groups=0), "groups"),
+    (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), rand(1)), r"bias \(1,\); needs \(2,\)"),
+    (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), rand(2, 1)), r"bias \(2, 1\); needs \(2,\)"),
+    (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), rand(2).half()), "several dtypes"),
+    (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), None, 2, 0, 2), "output_padding"),
+    (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), None, 2, 0, -1), "output_padding"),
+    (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 2, dilation=0), "dilation"),
+    (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 2, dilation=-1), "dilation"),
+    (lambda: ngt.max_pool2d(None, 2), "x is NoneType; needs a tensor"),
+    (lambda: ngt.avg_pool2d(rand(1, 3, 4, 4), 2, divisor_override=0), "divisor_override is 0"),
+    (lambda: ngt.avg_pool2d(rand(1, 3, 4, 4), 2, divisor_override=2.5), "divisor_override is 2.5"),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 0), "kernel"),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 2, 0), "stride"),
     (lambda: ngt.avg_pool2d(rand(3, 4), 2), "axes"),

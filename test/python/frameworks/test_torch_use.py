@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from torch_operands import DEVICE, ngt, rand, torch
+from torch_operands import DEVICE, F, near, ngt, rand, torch
 
 pytestmark = pytest.mark.usefixtures("fresh_torch")
 
@@ -178,3 +178,48 @@ def test_left_by_another_thread() -> None:
         thread.join()
         torch.mm(rand(2, 2), rand(2, 2))
     assert len(said) == 1 and "needs the thread that entered it" in said[0] and ours() == 1
+
+
+ATEN = torch.ops.aten
+REFUSED: list[tuple[str, Any]] = [
+    ("addmm", lambda: torch.addmm(rand(5), rand(3, 4), rand(4, 5), alpha=3j)),
+    ("baddbmm", lambda: torch.baddbmm(rand(2, 3, 5), rand(2, 3, 4).half(), rand(2, 4, 5).half())),
+    ("baddbmm", lambda: torch.baddbmm(rand(2, 3, 5).double(), rand(2, 3, 4), rand(2, 4, 5))),
+    ("convolution", lambda: F.conv2d(rand(2, 3, 5, 5), rand(0, 3, 3, 3))),
+    ("convolution", lambda: F.conv_transpose2d(rand(2, 3, 5, 5), rand(3, 4, 3, 3), None, 1, 0, 1)),
+    ("convolution", lambda: F.conv_transpose2d(rand(2, 3, 5, 5), rand(3, 4, 3, 3), rand(1))),
+    ("convolution", lambda: F.conv_transpose2d(rand(2, 3, 5, 5), rand(3, 4, 3, 3), rand(4, 1))),
+    ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 0, 4, 4), 2)),
+    ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(0, 4, 4), 2)),
+    ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 3, 4, 4), 2, dilation=0)),
+    ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 3, 4, 4), 2, dilation=-1)),
+    ("avg_pool2d", lambda: F.avg_pool2d(rand(2, 0, 4, 4), 2)),
+    ("avg_pool2d", lambda: F.avg_pool2d(rand(2, 3, 4, 4), 2, divisor_override=0)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_what_aten_refuses_is_not_ours(number: int) -> None:
+    name, call = REFUSED[number]
+    with pytest.raises(RuntimeError) as theirs:
+        call()
+    with ngt.use(), pytest.raises(RuntimeError) as refused:
+        call()
+    assert str(refused.value) == str(theirs.value)  # aten's own words
+    counted = ngt.calls()[f"aten.{name}"]
+    assert counted["ours"] == 0 and sum(counted["fallback"].values()) == 1
+
+
+@pytest.mark.parametrize("form", [torch.channels_last, torch.contiguous_format])
+def test_gradients_of_pools_lie_as_torchs(form: Any) -> None:
+    for pool in (
+        lambda t: F.max_pool2d(t, 2, ceil_mode=True),
+        lambda t: F.max_pool2d(t, 2, dilation=2),
+        lambda t: F.avg_pool2d(t, 3, 2, 1, ceil_mode=True),
+    ):
+        x = rand(2, 3, 9, 8).to(memory_format=form).requires_grad_()
+        want = torch.autograd.grad(pool(x).square().sum(), x)[0]
+        with ngt.use():
+            got = torch.autograd.grad(pool(x).square().sum(), x)[0]
+        assert near(got, want, 2e-5) and got.stride() == want.stride()
+    assert not any(c["fallback"] for c in ngt.calls().values())
