@@ -40,11 +40,20 @@ def _each(axes: int, *lists: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     return tuple(numbers * axes if len(numbers) == 1 else numbers for numbers in lists)
 
 
+@lru_cache(maxsize=1024)
+def _packed(axes: int, stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]) -> Ints:
+    """As the compiled operators take them."""
+    return conv.packed_numbers(axes, *_each(axes, stride, padding, dilation))
+
+
 def _convolution(
     x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, transposed: bool,
     output_padding: Ints, groups: int,
 ) -> Tensor:  # fmt: skip
     axes = weight.dim() - 2
+    if not (transposed or native.why_not):
+        numbers = _packed(axes, tuple(stride), tuple(padding), tuple(dilation))
+        return conv.COMPILED(x, weight, bias, *numbers, groups, 0)
     step, pad, spread = _each(axes, tuple(stride), tuple(padding), tuple(dilation))
     if not transposed:
         return CONVOLUTION(x, weight, bias, step, pad, spread, groups)
@@ -63,21 +72,22 @@ def _convolution_backward(
     transposed: bool, output_padding: Ints, groups: int, mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
     axes = weight.dim() - 2
-    step, pad, spread = _each(axes, tuple(stride), tuple(padding), tuple(dilation))
-    geometry = (step, pad, spread, groups)
-    dx = dw = db = None
-    if transposed:
-        dx, dw = _transposed_backward(grad, x, weight, geometry, mask)
-    elif mask[0] and mask[1]:
-        dx, dw = conv.both_gradients(grad, x, weight, *geometry)
+    of_x, of_weight, of_bias = mask
+    dx = dw = None
+    if of_x and of_weight and not (transposed or native.why_not):
+        numbers = _packed(axes, tuple(stride), tuple(padding), tuple(dilation))
+        dx, dw = conv.COMPILED_BOTH(grad, x, weight, *numbers, groups)
     else:
-        if mask[0]:
-            dx = CONVOLUTION_INPUT(grad, weight, x.shape, *geometry)
-        if mask[1]:
-            dw = CONVOLUTION_WEIGHT(grad, x, weight.shape, *geometry)
-    if mask[2]:
-        db = grad.sum((0, *range(2, grad.dim())))
-    return dx, dw, db
+        geometry = (*_each(axes, tuple(stride), tuple(padding), tuple(dilation)), groups)
+        if transposed:
+            dx, dw = _transposed_backward(grad, x, weight, geometry, mask)
+        else:
+            dx = CONVOLUTION_INPUT(grad, weight, x.shape, *geometry) if of_x else None
+            dw = CONVOLUTION_WEIGHT(grad, x, weight.shape, *geometry) if of_weight else None
+    return dx, dw, grad.sum(_BUT_CHANNELS[axes]) if of_bias else None
+
+
+_BUT_CHANNELS = {axes: (0, *range(2, axes + 2)) for axes in (1, 2, 3)}
 
 
 def _transposed_backward(

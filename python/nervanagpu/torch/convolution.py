@@ -43,7 +43,7 @@ OPS = torch.ops.nervanagpu
 _FPROP: dict[int, Any] = {1: ng.conv1d, 2: ng.conv2d, 3: ng.conv3d}
 _BPROP: dict[int, Any] = {1: ng.conv1d_bprop, 2: ng.conv2d_bprop, 3: ng.conv3d_bprop}
 _UPDATE: dict[int, Any] = {1: ng.conv1d_update, 2: ng.conv2d_update, 3: ng.conv3d_update}
-_CONVOLUTION, _INPUT, _WEIGHT, _BOTH = (
+COMPILED, _INPUT, _WEIGHT, COMPILED_BOTH = (
     compiled(f"convolution{more}") for more in ("", "_input", "_weight", "_gradients")
 )
 _GEOMETRY = "SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups"
@@ -123,11 +123,12 @@ def _fake_convolution(
 
 
 def _packed(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> tuple[int, int, int]:
-    return _numbers(axes, tuple(stride), tuple(padding), tuple(dilation))
+    return packed_numbers(axes, tuple(stride), tuple(padding), tuple(dilation))
 
 
 @lru_cache(maxsize=1024)
-def _numbers(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> tuple[int, int, int]:
+def packed_numbers(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> tuple[int, int, int]:
+    """The geometry as the compiled operators take it."""
     need(1 <= axes <= 3, f"{axes} spatial axes; needs 1 to 3")
     return packed("stride", stride, axes), packed("padding", padding, axes), packed("dilation", dilation, axes)
 
@@ -137,7 +138,7 @@ def _compiled_convolution(
     activation: str = "none",
 ) -> Tensor:  # fmt: skip
     numbers = _packed(weight.dim() - 2, stride, padding, dilation)
-    return _CONVOLUTION(x, weight, bias, *numbers, groups, activation_number(activation))
+    return COMPILED(x, weight, bias, *numbers, groups, activation_number(activation))
 
 
 def _compiled_input(
@@ -243,7 +244,7 @@ def both_gradients(grad: Tensor, x: Tensor, weight: Tensor, *geometry: Any) -> t
     if why_not:
         dx = KERNELS["convolution_input"](grad, weight, x.shape, *geometry)
         return dx, KERNELS["convolution_weight"](grad, x, weight.shape, *geometry)
-    both: tuple[Tensor, Tensor] = _BOTH(grad, x, weight, *_packed(weight.dim() - 2, *geometry[:3]), geometry[3])
+    both: tuple[Tensor, Tensor] = COMPILED_BOTH(grad, x, weight, *_packed(weight.dim() - 2, *geometry[:3]), geometry[3])
     return both
 
 
@@ -256,7 +257,7 @@ def call_convolution(
     taken = way(x, weight, bias)
     if taken == KERNEL:
         number = 0 if activation == "none" else activation_number(activation)
-        return _CONVOLUTION(x, weight, bias, *_packed(weight.dim() - 2, *geometry[:3]), geometry[3], number)
+        return COMPILED(x, weight, bias, *_packed(weight.dim() - 2, *geometry[:3]), geometry[3], number)
     if taken == RECORDED:
         return RECORDERS["convolution"](x, weight, bias, *geometry, activation)
     if taken == GRADIENT:
@@ -308,7 +309,21 @@ def _across(bias: Tensor, shape: Ints) -> Tensor:
     return bias.view(-1, *(1,) * (len(shape) - 2)).expand(tuple(shape))
 
 
-@derivative("convolution", _keep, _tangent)
+def _record(
+    ctx: Any, x: Tensor, weight: Tensor, bias: Maybe, stride: Ints, padding: Ints, dilation: Ints, groups: int, act: str
+) -> Tensor:
+    numbers = _packed(weight.dim() - 2, stride, padding, dilation)
+    ctx.geometry = stride, padding, dilation, groups
+    if act == "none":
+        ctx.activation = act
+        keep_two(ctx, x, weight)
+        return COMPILED(x, weight, bias, *numbers, groups, 0)
+    y: Tensor = COMPILED(x, weight, bias, *numbers, groups, activation_number(act))
+    keep_layer(ctx, (x, weight, bias), y, act)
+    return y
+
+
+@derivative("convolution", _keep, _tangent, _record)
 def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     x, weight, bias, y = kept_layer(ctx)
     needs = ctx.needs_input_grad

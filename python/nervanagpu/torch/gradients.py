@@ -75,16 +75,19 @@ def autocast(arguments: tuple[Any, ...], device: str) -> list[Any]:
     return [cast(a) for a in arguments]
 
 
-def register(library: Any, name: str, setup: Function, backward: Function, tangent: Function) -> None:
+def register(
+    library: Any, name: str, setup: Function, backward: Function, tangent: Function, record: Function | None
+) -> None:
     """Makes `library`'s operator `name` differentiable.
 
     setup(ctx, inputs, keywords, output): keeps what the formulas need.
     backward(ctx, *grads): gradients of the inputs, those at the end left out where they have none.
     tangent(ctx, *tangents): that of the output; None: of an input that does not vary.
+    record(ctx, *arguments): the compiled operator's output, with what setup keeps; None: made of both.
     """
     operator = getattr(torch.ops.nervanagpu, name).default
     function = FUNCTIONS[name] = _Differentiable(operator, KERNELS[name], setup, backward, tangent)
-    RECORDERS[name] = function.recorder()
+    RECORDERS[name] = function.recorder(record)
     fill = _filler(operator._schema)
     after = torch._C._after_autograd_keyset
 
@@ -163,7 +166,7 @@ class _Differentiable:
             out = self._quick.apply(*arguments)
         return list(out) if self._lists else out
 
-    def recorder(self) -> Function:
+    def recorder(self, record: Function | None) -> Function:
         """apply, where no transform, autocast, forward derivative, mode or subclass of tensors has to be thought of."""
         if self._lists:
             return self.apply
@@ -182,7 +185,7 @@ class _Differentiable:
             found = backward(ctx, *grads)
             return (*found, *(None,) * (every - len(found)))
 
-        body: dict[str, Any] = {"forward": staticmethod(forward), "backward": staticmethod(gradients)}
+        body: dict[str, Any] = {"forward": staticmethod(record or forward), "backward": staticmethod(gradients)}
         body["save_for_forward"] = lambda ctx, *tensors: None
         made: Any = type(self._quick.__name__, (torch.autograd.Function,), body)
         quick: Any = super(

@@ -98,11 +98,13 @@ def _casting(name: str, device: str) -> Function:
     return run
 
 
-def derivative(name: str, setup: Function, tangent: Function) -> Callable[[Function], Function]:
+def derivative(
+    name: str, setup: Function, tangent: Function, record: Function | None = None
+) -> Callable[[Function], Function]:
     """Registers the function below it as the operator's backward formula: gradients.register says of what kind."""
 
     def enter(backward: Function) -> Function:
-        gradients.register(LIBRARY, name, setup, backward, tangent)
+        gradients.register(LIBRARY, name, setup, backward, tangent, record)
         return backward
 
     return enter
