@@ -63,7 +63,7 @@ NG_API void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions&
 // A new C, of A's dtype, or of bytes int32, float32 if there is a scale; beta must be 0.
 NG_API Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options = {});
 
-// A batch of products in one launch. a and b have three axes, the first of which counts the matrices; one of two axes, or of
+// A batch of products in one launch, or one for each 65535. a and b have three axes, the first of which counts the matrices; one of two axes, or of
 // one matrix, is the same for all. c of three axes: a product each. c of two: the sum of all products, in ascending order.
 // `bias` is that of each matrix, `splits` parts of a sum's k; a product of a batch is not cut.
 NG_API void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});

@@ -63,6 +63,13 @@ Batch readable(const Tensor& t, const Stream& stream) {
   return copied;
 }
 
+constexpr std::int64_t kMostOfALaunch = 65535;  // products
+
+// Of an operand of a batch; one that is the same for all stays so.
+Tensor some_of(const Tensor& t, std::int64_t first, std::int64_t last) {
+  return t.ndim() == 3 && t.shape()[0] > 1 ? t.slice(0, first, last) : t;
+}
+
 std::int64_t common(const Tensor& a, const Tensor& b) {
   const std::int64_t of_a = a.ndim() == 3 ? a.shape()[0] : 1;
   const std::int64_t of_b = b.ndim() == 3 ? b.shape()[0] : 1;
@@ -179,6 +186,15 @@ Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, cons
 void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
   const Placed here = sgemm::placed("batched_dot", a, b, c, options);
   const std::int64_t batch = check_all(a, b, c, options);
+  // A mask and random numbers are counted through the whole batch.
+  if (batch > kMostOfALaunch && c.ndim() == 3 && options.mask == nullptr && !options.rounding.stochastic) {
+    for (std::int64_t first = 0; first < batch; first += kMostOfALaunch) {
+      const std::int64_t last = std::min(first + kMostOfALaunch, batch);
+      Tensor some = c.slice(0, first, last);
+      batched_dot(some_of(a, first, last), some_of(b, first, last), some, options);
+    }
+    return;
+  }
   const Stream& stream = options.stream;
   const Batch left = readable(a, stream);
   const Batch right = readable(b, stream);

@@ -20,6 +20,21 @@ def wide(t):
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8], ids=lambda t: np.dtype(t).name)
 
 
+@pytest.mark.parametrize("same", ["neither", "a", "b"])
+def test_more_products_than_a_launch_has(rng, same):
+    batch = 65535 + 3
+    a = integers(rng, (1 if same == "a" else batch, 1, 2), np.float32)
+    b = integers(rng, (2, 1) if same == "b" else (batch, 2, 1), np.float32)
+    out = integers(rng, (batch, 1, 1), np.float32)
+    exact = wide(a) @ wide(b) + 2 * wide(out)
+    ng.batched_dot(a, b, out, beta=2)
+    np.testing.assert_array_equal(wide(out), exact)
+    if same == "neither":
+        np.testing.assert_array_equal(wide(a @ b), wide(a) @ wide(b))
+        with pytest.raises(ValueError, match="batch is 65538; needs 0 to 65535"):
+            ng.batched_dot(a, b, out, rounding="stochastic", seed=1)
+
+
 @DTYPES
 def test_exact_integers(rng, dtype):
     result = np.int32 if dtype == np.int8 else dtype
