@@ -129,6 +129,7 @@ def test_the_shortest_way_of_a_call() -> None:
 @needs_torch
 def test_wrong_numbers_are_refused() -> None:
     """What nobody but nervanagpu.torch should call does not break, either."""
+    import nervanagpu.torch  # noqa: F401: makes torch know the operators
     import torch
 
     native = torch.ops.nervanagpu_native
