@@ -654,7 +654,10 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.addmm(rand(3), rand(3, 4), rand(4, 5)), "3"),
     (lambda: ngt.addmm(rand(2, 3, 5), rand(3, 4), rand(4, 5)), "expand|bias"),
     (lambda: ngt.addmm(rand(5), rand(3, 4), rand(4, 5), beta=2j), "beta is 2j; needs a real number"),
-    (lambda: ngt.addmm(rand(5), rand(3, 4), rand(4, 5), alpha="1"), "alpha is '1'; needs a real number"),
+    (
+        lambda: ngt.addmm(rand(5), rand(3, 4), rand(4, 5), alpha="1"),
+        "alpha is '1'; needs a real number|for argument 'alpha'",
+    ),
     (lambda: ngt.grouped_mm([rand(3, 4)], []), "as many"),
     (lambda: ngt.grouped_mm([rand(3, 4), rand(3, 4).half()], [rand(4, 5), rand(4, 5).half()]), "several dtypes"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 0), "stride"),
@@ -667,7 +670,10 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1.5), "stride is 1.5; needs an integer"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, "full"), "padding is 'full'; needs 'same'"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 2, "same"), "stride of 1"),
-    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), activation=["relu"]), "activation is"),
+    (
+        lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), activation=["relu"]),
+        "activation is|for argument 'activation'",
+    ),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), "2"), "kernel_size is '2'"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), rand(3)), "bias"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, 2**40), "padding|range|overflow"),
