@@ -99,14 +99,20 @@ class Reader {
   std::vector<std::size_t>& used_;
 };
 
-// No value: a division by zero.
+__extension__ using Wide = __int128;
+std::optional<std::int64_t> narrow(Wide v) {
+  const auto out = static_cast<std::int64_t>(v);
+  return out == v ? std::optional(out) : std::nullopt;
+}
+
+// No value: a division by zero, or what 64 bits do not hold.
 std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t> values) {
   if (n.op == "number") return n.value;
   if (n.op == "value") return values[u(n.value)];
   const auto a = value_of(n.of[0], values);
   if (!a) return {};
   if (n.op == "!") return *a == 0;
-  if (n.of.size() == 1) return s(0 - u(*a));
+  if (n.of.size() == 1) return narrow(-Wide{*a});
   if (n.op == "&&" && *a == 0) return 0;
   if (n.op == "||" && *a != 0) return 1;
   const auto b = value_of(n.of[1], values);
@@ -118,15 +124,18 @@ std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t
   if (n.op == ">=") return *a >= *b;
   if (n.op == "<") return *a < *b;
   if (n.op == ">") return *a > *b;
-  if (n.op == "+") return s(u(*a) + u(*b));
-  if (n.op == "-") return s(u(*a) - u(*b));
-  if (n.op == "*") return s(u(*a) * u(*b));
+  if (n.op == "+") return narrow(Wide{*a} + *b);
+  if (n.op == "-") return narrow(Wide{*a} - *b);
+  if (n.op == "*") return narrow(Wide{*a} * *b);
   if (n.op == "bits") return s(u(*a) & u(*b));
   if (n.op == "aligned") return *b > 0 ? std::optional<std::int64_t>(u(*a) % u(*b) == 0) : std::nullopt;
   if (n.op == "^") {
-    std::uint64_t power = *b >= 0 && *b < 64 ? 1 : 0;
-    for (std::int64_t i = 0; power != 0 && i < *b; ++i) power *= u(*a);
-    return s(power);
+    if (*b < 0) return {};
+    std::optional<std::int64_t> power = 1;
+    // What has not left 64 bits by then is -1, 0 or 1.
+    for (std::int64_t i = 0; power && i < std::min<std::int64_t>(*b, 64 + *b % 2); ++i)
+      power = narrow(Wide{*power} * *a);
+    return power;
   }
   if (*b == 0 || (*b == -1 && *a == std::numeric_limits<std::int64_t>::min())) return {};
   if (n.op == "/") return *a / *b;

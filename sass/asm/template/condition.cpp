@@ -16,6 +16,9 @@ constexpr std::size_t kMaxDepth = 32;  // values on the stack
 constexpr std::size_t kMaxNesting = 256;
 constexpr std::size_t kMaxSteps = 4096;
 
+constexpr std::string_view kByZero = "this divides by zero";
+constexpr std::string_view kTooLarge = "the result is no integer of 64 bits with a sign";
+
 constexpr std::array<std::string_view, 4> kSizes = {"grid_x", "grid_y", "grid_z", "cluster"};
 
 std::int64_t of(const LaunchSize& size, std::size_t index) {
@@ -26,7 +29,6 @@ bool is_integer(ParamType t) {
   return t != ParamType::f16 && t != ParamType::f32 && t != ParamType::f64 && t != ParamType::map;
 }
 
-// Nothing here may be undefined, whatever the text: wrap like unsigned.
 std::int64_t wrap(std::uint64_t v) {
   return static_cast<std::int64_t>(v);
 }
@@ -34,14 +36,31 @@ std::uint64_t bits(std::int64_t v) {
   return static_cast<std::uint64_t>(v);
 }
 
-std::int64_t power(std::int64_t base, std::int64_t exponent) {
-  if (exponent < 0 || exponent > 63) return 0;
-  std::uint64_t out = 1;
-  for (std::int64_t i = 0; i < exponent; ++i) out *= bits(base);
-  return wrap(out);
+// Of a + b, a - b, a * b: nothing, if 64 bits do not hold it.
+using Integer = std::optional<std::int64_t>;
+Integer sum(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_add_overflow(a, b, &out) ? Integer() : out;
+}
+Integer difference(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_sub_overflow(a, b, &out) ? Integer() : out;
+}
+Integer product(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? Integer() : out;
 }
 
-std::optional<std::int64_t> quotient(std::int64_t a, std::int64_t b, bool rest) {
+Integer power(std::int64_t base, std::int64_t exponent) {
+  if (exponent < 0) return std::nullopt;
+  if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
+  if (base == -1) return exponent % 2 == 0 ? 1 : -1;
+  Integer out = 1;
+  for (std::int64_t i = 0; out && i < exponent; ++i) out = product(*out, base);
+  return out;
+}
+
+Integer quotient(std::int64_t a, std::int64_t b, bool rest) {
   if (a >= 0 && b > 0 && (b & (b - 1)) == 0) return rest ? a & (b - 1) : a >> std::countr_zero(bits(b));  // the usual
   if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return std::nullopt;
   return rest ? a % b : a / b;
@@ -101,14 +120,16 @@ class Condition::Compiler {
   bool push_const(std::int64_t v) { return push({.op = Op::kConst, .value = v}); }
   [[nodiscard]] bool is_const(std::size_t at) const { return out_.steps_[at].op == Op::kConst; }
 
-  void unary_op(Op op) {
+  bool unary_op(Op op) {
     Step& top = out_.steps_.back();
     if (top.op != Op::kConst) {
       out_.steps_.push_back({.op = op});
-      return;
+      return true;
     }
-    top.value =
-        op == Op::kNeg ? wrap(0 - bits(top.value)) : static_cast<std::int64_t>((top.value == 0) == (op == Op::kNot));
+    const Integer v = op == Op::kNeg ? difference(0, top.value) : Integer((top.value == 0) == (op == Op::kNot));
+    if (!v) return fail(pos_, std::string(kTooLarge));
+    top.value = *v;
+    return true;
   }
 
   // The steps from `mid` on are the right operand.
@@ -117,11 +138,11 @@ class Condition::Compiler {
     --stack_;
     const bool number = is_const(s.size() - 1) && mid + 1 == s.size();
     if (number && s[mid].value == 0 && (op == Op::kDiv || op == Op::kMod || op == Op::kAligned)) {
-      return fail(at, "this divides by zero");
+      return fail(at, std::string(kByZero));
     }
     if (number && is_const(mid - 1)) {
-      const std::optional<std::int64_t> v = folded(op, s[mid - 1].value, s[mid].value);
-      if (!v) return fail(at, "this divides by zero");
+      const Integer v = folded(op, s[mid - 1].value, s[mid].value);
+      if (!v) return fail(at, std::string(op == Op::kAligned ? kByZero : kTooLarge));
       s.pop_back();
       s.back().value = *v;
       return true;
@@ -131,11 +152,11 @@ class Condition::Compiler {
     return true;
   }
 
-  static std::optional<std::int64_t> folded(Op op, std::int64_t a, std::int64_t b) {
+  static Integer folded(Op op, std::int64_t a, std::int64_t b) {
     switch (op) {
-      case Op::kAdd: return wrap(bits(a) + bits(b));
-      case Op::kSub: return wrap(bits(a) - bits(b));
-      case Op::kMul: return wrap(bits(a) * bits(b));
+      case Op::kAdd: return sum(a, b);
+      case Op::kSub: return difference(a, b);
+      case Op::kMul: return product(a, b);
       case Op::kDiv: return quotient(a, b, false);
       case Op::kMod: return quotient(a, b, true);
       case Op::kPow: return power(a, b);
@@ -146,7 +167,7 @@ class Condition::Compiler {
       case Op::kGt: return a > b;
       case Op::kGe: return a >= b;
       case Op::kBits: return wrap(bits(a) & bits(b));
-      default: return b <= 0 ? std::nullopt : std::optional<std::int64_t>(bits(a) % bits(b) == 0);
+      default: return b <= 0 ? std::nullopt : Integer(bits(a) % bits(b) == 0);
     }
   }
 
@@ -205,8 +226,7 @@ class Condition::Compiler {
       const auto skip = static_cast<std::uint16_t>(s.size() - mid);
       s.insert(s.begin() + static_cast<std::ptrdiff_t>(mid), {.op = op, .skip = skip});
     }
-    unary_op(Op::kTruth);
-    return true;
+    return unary_op(Op::kTruth);
   }
 
   bool binary(int level) {
@@ -234,11 +254,9 @@ class Condition::Compiler {
     space();
     bool ok = false;
     if (text_.substr(pos_, 2) != "!=" && take("!")) {
-      ok = unary();
-      if (ok) unary_op(Op::kNot);
+      ok = unary() && unary_op(Op::kNot);
     } else if (take("-")) {
-      ok = unary();
-      if (ok) unary_op(Op::kNeg);
+      ok = unary() && unary_op(Op::kNeg);
     } else {
       ok = primary();
       if (const std::size_t at = pos_; ok && take("^")) {
@@ -370,7 +388,10 @@ bool Condition::run(const Source& source) const {
       continue;
     }
     switch (s.op) {
-      case Op::kNeg: stack[top - 1] = wrap(0 - bits(stack[top - 1])); continue;
+      case Op::kNeg:
+        if (const Integer v = difference(0, stack[top - 1]); !v) return false;
+        stack[top - 1] = -stack[top - 1];
+        continue;
       case Op::kNot: stack[top - 1] = stack[top - 1] == 0 ? 1 : 0; continue;
       case Op::kTruth: stack[top - 1] = stack[top - 1] != 0 ? 1 : 0; continue;
       case Op::kAnd:
@@ -385,28 +406,26 @@ bool Condition::run(const Source& source) const {
     }
     const std::int64_t b = stack[--top];
     std::int64_t& a = stack[top - 1];
+    Integer result;  // nothing: it does not hold
     switch (s.op) {
-      case Op::kAdd: a = wrap(bits(a) + bits(b)); break;
-      case Op::kSub: a = wrap(bits(a) - bits(b)); break;
-      case Op::kMul: a = wrap(bits(a) * bits(b)); break;
-      case Op::kPow: a = power(a, b); break;
-      case Op::kEq: a = a == b ? 1 : 0; break;
-      case Op::kNe: a = a != b ? 1 : 0; break;
-      case Op::kLt: a = a < b ? 1 : 0; break;
-      case Op::kLe: a = a <= b ? 1 : 0; break;
-      case Op::kGt: a = a > b ? 1 : 0; break;
-      case Op::kGe: a = a >= b ? 1 : 0; break;
-      case Op::kBits: a = wrap(bits(a) & bits(b)); break;
+      case Op::kAdd: result = sum(a, b); break;
+      case Op::kSub: result = difference(a, b); break;
+      case Op::kMul: result = product(a, b); break;
+      case Op::kPow: result = power(a, b); break;
+      case Op::kEq: result = a == b ? 1 : 0; break;
+      case Op::kNe: result = a != b ? 1 : 0; break;
+      case Op::kLt: result = a < b ? 1 : 0; break;
+      case Op::kLe: result = a <= b ? 1 : 0; break;
+      case Op::kGt: result = a > b ? 1 : 0; break;
+      case Op::kGe: result = a >= b ? 1 : 0; break;
+      case Op::kBits: result = wrap(bits(a) & bits(b)); break;
       case Op::kAligned:
-        if (b <= 0) return false;
-        a = bits(a) % bits(b) == 0 ? 1 : 0;
+        if (b > 0) result = bits(a) % bits(b) == 0 ? 1 : 0;
         break;
-      default: {
-        const auto q = quotient(a, b, s.op == Op::kMod);
-        if (!q) return false;
-        a = *q;
-      }
+      default: result = quotient(a, b, s.op == Op::kMod);
     }
+    if (!result) return false;
+    a = *result;
   }
   return top == 1 && stack[0] != 0;
 }

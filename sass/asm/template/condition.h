@@ -4,7 +4,8 @@
 //
 // Names are the kernel's integer parameters, the variant's definitions that are numbers, and what a launch has: grid_x,
 // grid_y, grid_z (CTAs) and cluster (CTAs of a cluster). Any other name is an error. ^ is a power, bits(v, mask) the bits of v
-// in mask; aligned(v, n) asks for a multiple of n. What && and || do not need is not computed. 64 bits that wrap; a division by zero does not hold.
+// in mask; aligned(v, n) asks for a multiple of n. What && and || do not need is not computed. Numbers have 64 bits and a sign:
+// what leaves them does not hold, nor does a division by zero; of numbers alone both are errors.
 #pragma once
 
 #include <array>

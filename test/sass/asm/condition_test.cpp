@@ -110,6 +110,15 @@ TEST(Condition, AsksForTheGrid) {
 TEST(Condition, DoesNotHoldWhereItCannotBeComputed) {
   EXPECT_FALSE(holds("m / lda == 0", {.m = 1}));
   EXPECT_FALSE(holds("aligned(m, lda)", {.m = 1}));
+  // With a wrap these would hold: 2^24 2^40 is 0 then.
+  EXPECT_TRUE(holds("m * 2^40 < 2^62", {.m = 1U << 21}));
+  EXPECT_FALSE(holds("m * 2^40 < 2^62", {.m = 1U << 24}));
+  EXPECT_FALSE(holds("m * m * m < 2^31", {.m = 1U << 31}));
+  EXPECT_FALSE(holds("m + 2^62 + 2^61 + 2^61 < 0", {.m = 1}));
+  EXPECT_FALSE(holds("m - 2^62 - 2^62 - 1 > 0", {}));
+  EXPECT_FALSE(holds("m ^ 64 == 0", {.m = 2}));
+  EXPECT_FALSE(holds("2 ^ lda == 0", {.lda = -1}));
+  EXPECT_TRUE(holds("lda ^ 65 == -1 && m ^ 1000 == 1", {.m = 1, .lda = -1}));
   const auto c = Condition::compile("m > 0", manifest());
   ASSERT_TRUE(c.ok());
   EXPECT_FALSE(c->holds({}, {})) << "a block that lacks the parameter";
@@ -142,6 +151,10 @@ TEST(Condition, SaysWhatItCannotCompile) {
   EXPECT_EQ(error("m == 99999999999999999999"), "6: `99999999999999999999` is no number of 64 bits");
   EXPECT_EQ(error("m % 0 == 0"), "3: this divides by zero");
   EXPECT_EQ(error("1 % 0 == m"), "3: this divides by zero");
+  EXPECT_EQ(error("m < 2^62"), "");
+  EXPECT_EQ(error("m < 2^63"), "6: the result is no integer of 64 bits with a sign");
+  EXPECT_EQ(error("m > 9223372036854775807 + 1"), "25: the result is no integer of 64 bits with a sign");
+  EXPECT_EQ(error("2^-1 == m"), "2: the result is no integer of 64 bits with a sign");
   EXPECT_EQ(error("VA == 1"), "1: this condition never holds: `VA == 1`");
   for (const char* c : {"(", "-", "!"}) EXPECT_NE(error(std::string(5000, c[0])), "");
   std::string chain = "m";
