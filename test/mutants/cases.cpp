@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <random>
+#include <set>
 #include <span>
 #include <stdexcept>
 
@@ -331,6 +333,7 @@ std::vector<Subject> subjects_of(const MutantCase& work, Recorder& recorder) {
   std::vector<Subject> out;
   std::map<std::string, int> named;  // generated kernels may have one name
   for (const Launch& l : recorder.launches()) {
+    if (!work.op.empty() && l.image.manifest.op != work.op) continue;
     const auto same = [&](const Subject& s) { return s.launch.image.code == l.image.code; };
     if (std::ranges::any_of(out, same)) continue;
     const int number = ++named[l.image.name];
@@ -343,12 +346,19 @@ std::vector<Subject> subjects_of(const MutantCase& work, Recorder& recorder) {
 std::vector<Subject> subjects(Device& device, const std::string& templates,
                               std::vector<std::unique_ptr<Recorder>>& recorders) {
   std::vector<Subject> out;
-  for (const MutantCase& c : mutant_cases()) {
+  std::set<std::string> ops;
+  const auto add = [&](const MutantCase& c) {
     recorders.push_back(std::make_unique<Recorder>(device));
     for (Subject& s : subjects_of(c, *recorders.back())) {
       const auto same = [&](const Subject& x) { return x.launch.image.code == s.launch.image.code; };
+      ops.insert(s.launch.image.manifest.op);
       if (std::ranges::none_of(out, same)) out.push_back(std::move(s));
     }
+  };
+  for (const MutantCase& c : mutant_cases()) add(c);
+  for (const MutantCase& c : drawn_cases(device.registry())) {
+    if (!ops.contains(c.op)) add(c);
+    if (!ops.contains(c.op)) throw std::runtime_error(c.name + " launches no kernel of its operation");
   }
   recorders.push_back(std::make_unique<Recorder>(device));
   for (Subject& s : chains(*recorders.back(), templates)) out.push_back(std::move(s));
@@ -361,7 +371,9 @@ Subject subject(Device& device, const std::string& templates, const std::string&
   const std::string work = name.substr(0, name.find(": "));
   std::vector<Subject> all;
   if (work == "chain") all = chains(*recorders.back(), templates);
-  for (const MutantCase& c : mutant_cases()) {
+  std::vector<MutantCase> cases = mutant_cases();
+  std::ranges::move(drawn_cases(device.registry()), std::back_inserter(cases));
+  for (const MutantCase& c : cases) {
     if (c.name == work) all = subjects_of(c, *recorders.back());
   }
   for (Subject& s : all) {

@@ -13,8 +13,11 @@ namespace nervanagpu::test {
 struct MutantCase {
   std::string name;
   std::function<void()> work;  // calls public operations on the current device
+  std::string op = {};         // only kernels of this operation count; "": all
 };
 std::vector<MutantCase> mutant_cases();
+// For each operation of the library a problem that is drawn for one of its kernels, as test/variants draws them.
+std::vector<MutantCase> drawn_cases(const Registry& registry);
 
 // The first launch of each kernel that the cases use.
 struct Subject {
@@ -25,7 +28,8 @@ struct Subject {
 std::vector<Subject> subjects_of(const MutantCase& work, Recorder& recorder);
 std::vector<Subject> chains(Recorder& recorder, const std::string& templates);
 
-// Those of all cases, each kernel once. One recorder per case keeps the memory of its launches apart.
+// Those of all cases, each kernel once; of the drawn cases those whose operation no other case launches. Throws if an
+// operation of the library has none. One recorder per case keeps the memory of its launches apart.
 std::vector<Subject> subjects(Device& device, const std::string& templates,
                               std::vector<std::unique_ptr<Recorder>>& recorders);
 // That one of them; `name` begins with its case.

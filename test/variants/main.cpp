@@ -102,16 +102,6 @@ std::vector<const Kernel*> order_of(const Registry& registry, const Arguments& a
   return out;
 }
 
-Outcome multiply(Random& random, const Kernel& kernel, const Limits& limits) {
-  const Product product = draw_product(random, kernel, limits);
-  Outcome out;
-  out.problem = text_of(product);
-  out.features = features_of(product);
-  CountingDevice::watch(product.most_ctas);
-  out.wrong = run(product, random, out.elements);
-  return out;
-}
-
 Limits limits_of(Random& random, bool gpu, bool in_turn) {
   if (!gpu) return {3e6, 2e5, in_turn};
   // Now and then a result that has three tiles for each multiprocessor.
@@ -157,7 +147,8 @@ class Session {
       std::string problem, wrong;
       try {
         Random random(number * 2 + 1);
-        const Outcome o = solve(random, kernel, number % order_.size() < kernels_.size());
+        const bool large = device_.info().kind == DeviceKind::cuda && arguments_.each == 0;
+        const Outcome o = solve(random, kernel, limits_of(random, large, number % order_.size() < kernels_.size()));
         problem = o.problem;
         wrong = o.wrong;
         const auto& launched = CountingDevice::launched();
@@ -177,30 +168,6 @@ class Session {
         std::fflush(stdout);
       }
     }
-  }
-
-  Outcome solve(Random& random, const Kernel& kernel, bool in_turn) {
-    const Limits limits = limits_of(random, device_.info().kind == DeviceKind::cuda && arguments_.each == 0, in_turn);
-    const std::string& op = kernel.manifest().op;
-    const bool convolves = op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "resident" ||
-                           op == "narrow" || op == "narrow_swapped" || op == "conv_bf16x6" || op == "conv_f16x3";
-    CountingDevice::watch(convolves && in_turn ? 1 : 0);
-    if (draws_products(kernel)) return multiply(random, kernel, limits);
-    const auto& variant = kernel.manifest().variant;
-    if (variant.contains("RESULT") && variant.at("RESULT") == "pool") return convolve_and_pool(random, kernel, limits);
-    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "halo_update" ||
-        op == "resident" || op.starts_with("narrow") || op == "cells" || op == "cells_bf16x3" || op == "conv_split" ||
-        op == "conv_bf16x6" || op == "conv_f16x3" || op == "conv_lost" || op == "conv_if" ||
-        op.starts_with("depthwise")) {
-      return convolve(random, kernel, limits);
-    }
-    if (op.starts_with("channel_sums")) return channel_sums(random, kernel, limits);
-    if (op == "pool_indices") return indices(random, kernel, limits);
-    if (op == "pixels" || op == "cell_filters") return strided(random, kernel, limits);
-    if (op.starts_with("pool_")) return pool(random, kernel, limits);
-    if (op == "convert" || op == "transpose") return copy(random, kernel, limits);
-    if (op.starts_with("sort_")) return order(random, kernel, limits);
-    throw std::logic_error("nothing is drawn for kernels of " + op);
   }
 
   // For tools that end the process.

@@ -17,6 +17,9 @@ struct Outcome {
   double of_bound = 0;  // the largest error of random numbers, in units of the kernel's .bound
 };
 
+// A problem for the kernel, solved: one of those below, or a product.
+Outcome solve(Random& random, const Kernel& kernel, const Limits& limits);
+
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
 // The variant of narrow_swapped.sass that pools.
 Outcome convolve_and_pool(Random& random, const Kernel& kernel, const Limits& limits);
