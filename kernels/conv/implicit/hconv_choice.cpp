@@ -24,6 +24,7 @@ constexpr std::array kVariants = {Tile{Form::tiles, 128, 256},     Tile{Form::ti
                                   Tile{Form::ping_pong, 128, 128}, Tile{Form::ping_pong, 64, 192},
                                   Tile{Form::ping_pong, 64, 256}};
 static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Tiles::block)>);
+constexpr std::array kStages = {4, 5, 6, 8, 6, 6, 5};
 
 // An update's rows are filters, in boxes of 64, two a tile.
 bool has(char pass, const Tile& t) {
@@ -52,6 +53,14 @@ double filters(std::int64_t count, std::int64_t tile, double row, const Costs::T
   return (static_cast<double>(count) * row + zeros * costs.zero_row) / static_cast<double>(ceil_div(count, tile));
 }
 
+// f, h: what the first copies into the stages take longer. Then boxes of filters behind the last one are there, too, and it is whole.
+double fresh(std::int64_t count, std::int64_t tile, double row, const Costs::Tiles& costs) {
+  const auto missing = static_cast<double>(std::max<std::int64_t>(tile / kBox - ceil_div(count, kBox), 0));
+  const auto zeros = static_cast<double>(ceil_div(count, kBox) * kBox - count);
+  const double box = (static_cast<double>(kBox) - zeros) * row + zeros * costs.zero_row;
+  return missing * box + (zeros < kBox / 2 || count > tile ? 0 : kBox / 2 * costs.zero_row);
+}
+
 // c: k blocks of a tile in the mean, of the first CTA, which has the longest of each round.
 double most_blocks(const Work& w, const Tile& t, int multiprocessors) {
   if (w.taps.empty()) return 0;
@@ -72,7 +81,8 @@ double most_blocks(const Work& w, const Tile& t, int multiprocessors) {
 double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multiprocessors, const Costs& all = kFitted) {
   const bool update = w.pass == 'u';
   const Costs::Tiles& costs = update ? all.update : all.positions;
-  const double products = costs.block[static_cast<std::size_t>(std::ranges::find(kVariants, t) - kVariants.begin())];
+  const auto variant = static_cast<std::size_t>(std::ranges::find(kVariants, t) - kVariants.begin());
+  const double products = costs.block[variant];
   const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f'   ? row_cost(w.c, costs)
                                                                 : w.pass == 'h' ? 2 * costs.half_row
                                                                 : update        ? box_cost(w.k, costs)
@@ -84,6 +94,12 @@ double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multipro
   double out = hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes, std::max(products, a + b),
                                         w.groups * std::max<std::int64_t>(static_cast<std::int64_t>(w.taps.size()), 1),
                                         rates, most_blocks(w, t, multiprocessors));
+  if (w.pass == 'f' || w.pass == 'h') {
+    const double row = w.pass == 'f' ? row_cost(w.c, costs) : costs.whole_row;
+    const double first = a + b + fresh(w.product.n, t.bn, row, costs);
+    const std::int64_t filled = std::min<std::int64_t>(kStages[variant], hgemm::blocks_of(w.product) / splits);
+    out += static_cast<double>(filled) * std::max(first - std::max(products, a + b), 0.0);
+  }
   if (w.apart && splits == 1) {
     out += rates.sum + rates.part +
            rates.sums * 1e-6 * static_cast<double>(w.groups) * static_cast<double>(w.product.m) *
