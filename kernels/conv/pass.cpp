@@ -423,18 +423,19 @@ Pass::Launch Pass::of_classes(const classes::Launch& c, const Pixels& gathered, 
   return l;
 }
 
-// Microseconds of a class whose positions are computed side by side and copied to their places.
-double Pass::by_itself(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
-                       const Packs& packs) const {
-  const Launch l = some_positions(f, gathered, w, out, packs, 0, packs.count);
-  const double bytes = static_cast<double>(width_of(out.type) * p_.n * f.count() * out.channels);
-  return hconv::microseconds(work_of(l, packs)) + copy_microseconds(bytes, kFitted);
+// By the model, in one part if it is of classes.
+double Pass::microseconds_of(const Launch& l, const Packs& packs) const {
+  hconv::Work work = work_of(l, packs);
+  work.product.beta = 0;  // workspaces do not know the epilogue
+  work.product.activation = GemmActivation::none;
+  if (!in_pieces()) return hconv::microseconds(work);
+  return pieces::product_microseconds(work, unless_.halves != 0 ? pieces::kTwo : pieces::kThree);
 }
 
-// All classes at once, if that is possible and faster than one by one: a function of the problem alone.
+// All classes at once, if that is possible and faster than side by side with copies to their places: a function of the problem alone.
 bool Pass::in_their_places(const std::vector<Gather>& all, const Pixels& gathered, const Pixels& w, const Pixels& out,
                            const Packs& packs) {
-  if (in_pieces() || !sgemm::half(out.type) || halo::is_forced(forced_) || forced_.splits > 1) return false;
+  if ((!in_pieces() && !sgemm::half(out.type)) || halo::is_forced(forced_) || forced_.splits > 1) return false;
   const bool over = packs.count > 1 && gathered.channels / packs.count % kBlock != 0;
   const auto these = classes::launches(all, gathered.size, volume(p_));
   if (!these) return false;
@@ -444,15 +445,22 @@ bool Pass::in_their_places(const std::vector<Gather>& all, const Pixels& gathere
     launches.push_back(of_classes(c, gathered, w, out, packs));
     // Maps over all pictures have shorter reach.
     if (over && launches.back().group_pictures != 0 && !classes::launches(all, gathered.size, true)) return false;
-    hconv::Work work = work_of(launches.back(), packs);
-    work.product.beta = 0;  // workspaces do not know the epilogue
-    work.product.activation = GemmActivation::none;
-    together += hconv::microseconds(work);
+    together += microseconds_of(launches.back(), packs);
   }
   double apart = 0;
-  for (const Gather& f : all) apart += by_itself(f, gathered, w, out, packs);
+  for (const Gather& f : all) {
+    const double bytes = static_cast<double>(width_of(out.type) * p_.n * f.count() * out.channels);
+    apart += microseconds_of(some_positions(f, gathered, w, out, packs, 0, packs.count), packs) +
+             copy_microseconds(bytes, kFitted);
+  }
   if (forced_.kernel.empty() && apart < together) return false;
-  for (const Launch& l : launches) launch_product(l, hconv::choose(work_of(l, packs), multiprocessors(), forced_), 0);
+  for (const Launch& l : launches) {
+    if (in_pieces()) {
+      launch_pieces(l, packs);
+    } else {
+      launch_product(l, hconv::choose(work_of(l, packs), multiprocessors(), forced_), 0);
+    }
+  }
   return true;
 }
 

@@ -151,8 +151,7 @@ class Pass {
                         std::int64_t first, std::int64_t count) const;
   [[nodiscard]] Launch of_classes(const classes::Launch& c, const Pixels& gathered, const Pixels& w, const Pixels& out,
                                   const Packs& packs) const;
-  [[nodiscard]] double by_itself(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
-                                 const Packs& packs) const;
+  [[nodiscard]] double microseconds_of(const Launch& l, const Packs& packs) const;
   [[nodiscard]] bool in_their_places(const std::vector<Gather>& all, const Pixels& gathered, const Pixels& w,
                                      const Pixels& out, const Packs& packs);
   [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;

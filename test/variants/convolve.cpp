@@ -117,6 +117,11 @@ bool adds_lost(const Kernel& kernel) {
 bool in_halves(const Kernel& kernel) {
   return kernel.manifest().op == "hconv" && kernel.manifest().variant.at("PASS") == "h";
 }
+// bprop with strides, all classes of positions in one launch.
+bool in_classes(const Kernel& kernel) {
+  const auto& variant = kernel.manifest().variant;
+  return variant.contains("PASS") && variant.at("PASS") == "c";
+}
 // Of float32: what makes cells of pieces, what multiplies them, and what computes a pass whose operands have none.
 bool in_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if" || makes_piece_cells(kernel) ||
@@ -267,17 +272,16 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
       }
     }
     if (in_halves(kernel) && what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
-    const bool in_classes = variant.at("PASS") == "c";
     if (kernel.manifest().op == "hconv" && what.pass == ConvPass::bprop) {
       const bool strided = p.stride != decltype(p.stride){1, 1, 1};
-      if (in_classes && !strided) p.stride[2] = 2;
-      if (!in_classes) p.stride = {1, 1, 1};
+      if (in_classes(kernel) && !strided) p.stride[2] = 2;
+      if (!in_classes(kernel)) p.stride = {1, 1, 1};
     }
     if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
-    if (limits.in_turn && what.pass == ConvPass::bprop && !in_classes) p.stride = {1, 1, 1};
+    if (limits.in_turn && what.pass == ConvPass::bprop && !in_classes(kernel)) p.stride = {1, 1, 1};
     if (shares_taps(kernel) && !shares_taps(kernel, p, what.pass)) continue;
     ConvProblem least = p;  // the positions of its smallest class
-    if (in_classes) {
+    if (in_classes(kernel)) {
       for (std::size_t axis = 0; axis < 3; ++axis) least.in[axis] /= std::min(p.stride[axis], p.in[axis]);
     }
     if (limits.in_turn && tiles(kernel, least, what.pass) < 3) continue;  // of a CTA
@@ -350,9 +354,13 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
       const std::int64_t columns = update ? p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock
                                    : what.pass == ConvPass::fprop ? p.k
                                                                   : p.c;
-      if (what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
       const std::int64_t wide = std::stol(kernel.name().substr(kernel.name().rfind('x') + 1));
       if (ceil_div(rows, kernel.number("BM")) * ceil_div(columns, wide) < 3) continue;
+    }
+    if (what.pass == ConvPass::bprop && !beyond_pieces(kernel)) {
+      const bool strided = p.stride != decltype(p.stride){1, 1, 1};
+      if (in_classes(kernel) && !strided) p.stride[2] = 2;
+      if (!in_classes(kernel)) p.stride = {1, 1, 1};
     }
     const auto all = conv_detail::gathers(what.pass, p);
     if (all && !all->empty()) return p;
@@ -713,7 +721,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (tensor_cores) {
     const bool of_parts = !makes_cells(kernel) && !is_narrow(kernel) && !swaps_narrow(kernel) && !in_pieces(kernel) &&
                           !dequantized && variant.at("YT") == "f32";
-    forced.splits = in_pieces(kernel) ? pick(random, 1, 3) : of_parts ? pick(random, 2, 5) : 1;
+    forced.splits = in_pieces(kernel) && !in_classes(kernel) ? pick(random, 1, 3) : of_parts ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }

@@ -61,23 +61,6 @@ double fresh(std::int64_t count, std::int64_t tile, double row, const Costs::Til
   return missing * box + (zeros < kBox / 2 || count > tile ? 0 : kBox / 2 * costs.zero_row);
 }
 
-// c: k blocks of a tile in the mean, of the first CTA, which has the longest of each round.
-double most_blocks(const Work& w, const Tile& t, int multiprocessors) {
-  if (w.taps.empty()) return 0;
-  const std::int64_t each = hgemm::tiles_m(w.product, t) * hgemm::tiles_n(w.product, t) * w.groups;
-  const std::int64_t channels = hgemm::blocks_of(w.product) / w.taps.front();
-  const auto all = static_cast<std::int64_t>(w.taps.size()) * each;
-  const std::int64_t ctas = std::min<std::int64_t>(all, std::max(multiprocessors, 1));
-  std::int64_t blocks = 0;
-  std::int64_t before = 0;  // rounds that begin in front of the class
-  for (std::size_t i = 0; i < w.taps.size(); ++i) {
-    const std::int64_t rounds = ceil_div((static_cast<std::int64_t>(i) + 1) * each, ctas);
-    blocks += (rounds - before) * channels * w.taps[i];
-    before = rounds;
-  }
-  return static_cast<double>(blocks) / static_cast<double>(before);
-}
-
 double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multiprocessors, const Costs& all = kFitted) {
   const bool update = w.pass == 'u';
   const Costs::Tiles& costs = update ? all.update : all.positions;
@@ -143,6 +126,22 @@ Choice chosen(const Work& w, int multiprocessors) {
 }
 
 }  // namespace
+
+double most_blocks(const Work& w, const Tile& t, int multiprocessors) {
+  if (w.taps.empty()) return 0;
+  const std::int64_t each = hgemm::tiles_m(w.product, t) * hgemm::tiles_n(w.product, t) * w.groups;
+  const std::int64_t channels = hgemm::blocks_of(w.product) / w.taps.front();
+  const auto all = static_cast<std::int64_t>(w.taps.size()) * each;
+  const std::int64_t ctas = std::min<std::int64_t>(all, std::max(multiprocessors, 1));
+  std::int64_t blocks = 0;
+  std::int64_t before = 0;  // rounds that begin in front of the class
+  for (std::size_t i = 0; i < w.taps.size(); ++i) {
+    const std::int64_t rounds = ceil_div((static_cast<std::int64_t>(i) + 1) * each, ctas);
+    blocks += (rounds - before) * channels * w.taps[i];
+    before = rounds;
+  }
+  return static_cast<double>(blocks) / static_cast<double>(before);
+}
 
 std::string name_of(const Tile& t) {
   return hgemm::shape_name(t) + "x" + (t.form == Form::ping_pong ? "2" : "1");

@@ -128,7 +128,7 @@ void Pass::split_on_the_way(const hconv::Work& work, const Pixels& dy) {
 // The product of pieces in one launch, or, where two pieces may do, in the first of two that cut sums alike.
 void Pass::launch_pieces(const Launch& l, const Packs& packs) {
   const hconv::Work work = work_of(l, packs);
-  const bool uncut = e_.beta != 0;
+  const bool uncut = e_.beta != 0 || !l.classes.empty();
   Forced forced = forced_;
   if (unless_.halves != 0) {
     Launch first = l;

@@ -32,8 +32,8 @@ struct Area {
   const char* passes;
   double apart = 0;
 };
-constexpr std::array kAreas = {Area{128, 64, 1.15, 0.75, "fb"}, Area{128, 128, 1.9, 1.2, "fbu"},
-                               Area{128, 192, 2.8, 0, "fbu"}, Area{64, 128, 1.15, 0.75, "u", 2.05},
+constexpr std::array kAreas = {Area{128, 64, 1.15, 0.75, "fbc"}, Area{128, 128, 1.9, 1.2, "fbcu"},
+                               Area{128, 192, 2.8, 0, "fbcu"}, Area{64, 128, 1.15, 0.75, "u", 2.05},
                                Area{64, 256, 1.9, 1.2, "u", 2.5}};
 
 Tile tile_of(const Area& a) {
@@ -54,11 +54,11 @@ double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, in
   constexpr hgemm::Rates kRates = {.sums = 1.4};
   const auto row = [](std::int64_t channels) { return channels % kBlock == 0 ? kWholeRow : kPartRow; };
   const auto pieces = static_cast<double>(kind.pieces);
-  const double copies =
-      pieces * (area.rows * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + area.columns * row(w.c));
-  return hgemm::tile_microseconds(w.product, tile_of(area), splits, multiprocessors,
-                                  w.bytes * pieces / static_cast<double>(kPieces),
-                                  std::max(chunk_of(area, kind), copies), 1, kRates);
+  const double copies = pieces * (area.rows * row(w.pass == 'f' ? w.c : w.k) + area.columns * row(w.c));
+  return hgemm::tile_microseconds(
+      w.product, tile_of(area), splits, multiprocessors, w.bytes * pieces / static_cast<double>(kPieces),
+      std::max(chunk_of(area, kind), copies), std::max<std::int64_t>(static_cast<std::int64_t>(w.taps.size()), 1),
+      kRates, hconv::most_blocks(w, tile_of(area), multiprocessors));
 }
 
 struct Best {
@@ -146,7 +146,7 @@ std::int64_t products_of(ConvPass pass, const ConvProblem& p) {
 }
 
 double product_microseconds(const hconv::Work& work, const Kind& kind) {
-  return best(work, splits_of(work, kind), hgemm::kProcessors, kind).cost;
+  return best(work, work.taps.empty() ? splits_of(work, kind) : 1, hgemm::kProcessors, kind).cost;
 }
 
 double split_microseconds(double elements, const Kind& kind) {

@@ -117,7 +117,7 @@ void add_lost(Device& device, const ConvProblem& p, const Operands& o, std::uint
 
 void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {
   pieces::with_pieces(pieces::kTwo, pass, gathered, other, a, b);
-  if (pass == 'b') {  // pieces of w lie tap by tap
+  if (pass == 'b' || pass == 'c') {  // pieces of w lie tap by tap
     const auto filter = static_cast<std::uint64_t>(2 * other.pitch);
     b.strides[0] = filter * static_cast<std::uint64_t>(pieces::kTwo.pieces * other.n);
     b.strides[1] = filter;

@@ -36,10 +36,13 @@ class OnPieces : public OnTensorCores {
   }
   [[nodiscard]] ConvCase case_of(const Kernel& k) const {
     const std::string& pass = k.manifest().variant.at("PASS");
-    return case_of(pass == "f"   ? ConvPass::fprop
-                   : pass == "b" ? ConvPass::bprop
-                                 : ConvPass::update,
-                   std::stol(k.name().substr(k.name().rfind('x') + 1)), k.number("BM"));
+    const bool backward = pass == "b" || pass == "c";
+    ConvCase c = case_of(pass == "f" ? ConvPass::fprop
+                         : backward  ? ConvPass::bprop
+                                     : ConvPass::update,
+                         std::stol(k.name().substr(k.name().rfind('x') + 1)), k.number("BM"));
+    if (pass == "c") c.p.stride = {1, 2, 2};
+    return c;
   }
   Bits first_of(const ConvCase& c) {
     return numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), Dtype::float32);
