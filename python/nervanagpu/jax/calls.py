@@ -50,7 +50,34 @@ def call(
         for key, value in numbers.items()
     }
     run = jax.ffi.ffi_call(_PREFIX + name, results, vmap_method="sequential")
-    return list(run(*operands, **attributes))[: len(shapes)]
+    return _varying(list(run(*operands, **attributes))[: len(shapes)], _axes(operands))
+
+
+def _varies(x: Any) -> frozenset[str]:
+    """The axes of a shard_map along which x differs from device to device."""
+    kind = jax.typeof(x)
+    marked = getattr(kind, "manual_axis_type", None)  # newer JAX has it there
+    return getattr(kind, "vma", frozenset()) if marked is None else marked.varying
+
+
+def _axes(arrays: Any) -> frozenset[str]:
+    """Those of any of the arrays."""
+    return frozenset().union(*map(_varies, jax.tree.leaves(arrays)))
+
+
+def _varying(arrays: Any, axes: frozenset[str]) -> Any:
+    """The same arrays, all of which differ along these axes.
+
+    JAX's own functions see to that, too: the gradient of what is the same on all devices is then summed over them.
+    """
+    if not axes:
+        return arrays
+
+    def vary(x: jax.Array) -> jax.Array:
+        more = tuple(axes - _varies(x))
+        return jax.lax.pcast(x, more, to="varying") if more else x
+
+    return jax.tree.map(vary, arrays)
 
 
 def call_one(name: str, operands: Sequence[jax.Array], shape: Sequence[int], numbers: Numbers) -> jax.Array:
@@ -97,7 +124,12 @@ def differentiable(function: Run, kept: Run, gradient: Run) -> Run:
     """
     with_gradient = jax.custom_vjp(function, nondiff_argnums=(0,))
     with_gradient.defvjp(kept, gradient)
-    return jax.jit(with_gradient, static_argnums=0, inline=True)
+    program = jax.jit(with_gradient, static_argnums=0, inline=True)
+
+    def enter(config: Any, *operands: Any) -> Any:
+        return program(config, *_varying(operands, _axes(operands)))
+
+    return enter
 
 
 def one_by_one(function: Run, batched: Sequence[Any], operands: Sequence[Any]) -> Any:

@@ -718,6 +718,36 @@ def test_training(dtype: str) -> None:
     assert np.abs(np.subtract(ours, theirs)).max() <= {"float32": 1e-4, "float16": 2e-2, "bfloat16": 8e-2}[dtype]
 
 
+def test_parts_of_arrays_on_two_devices(python: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """In a shard_map, where what is the same on all devices has the sum of their gradients."""
+    program = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+import jax, jax.numpy as jnp, numpy as np, nervanagpu.jax as ngj
+jax.config.update("jax_platforms", "cpu")
+from jax import lax, shard_map
+from jax.sharding import AxisType, PartitionSpec as P
+mesh = jax.make_mesh((2,), ("n",), axis_types=(AxisType.Auto,))
+rand = lambda *s: jnp.asarray(np.random.default_rng(sum(s)).standard_normal(s).astype(np.float32))
+on = lambda f: shard_map(f, mesh=mesh, in_specs=(P("n"), P(), P()), out_specs=P("n"))
+conv = lambda x, w, b: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "OHWI", "NHWC")) + b
+peak = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+pairs = [
+    (ngj.linear, lambda x, w, b: x @ w + b, (rand(4, 6), rand(6, 5), rand(5))),
+    (lambda x, w, b: ngj.max_pool2d(ngj.conv2d(x, w, b, padding="SAME"), 2), lambda *a: peak(conv(*a)),
+     (rand(4, 4, 6, 3), rand(5, 3, 3, 3), rand(5))),
+    (lambda x, w, b: lax.scan(lambda s, _: (ngj.matmul(s, w) * b, None), x, length=3)[0],
+     lambda x, w, b: lax.scan(lambda s, _: (s @ w * b, None), x, length=3)[0], (rand(4, 6), rand(6, 6), rand(6))),
+]
+for ours, theirs, operands in pairs:
+    loss = lambda f: jax.jit(jax.value_and_grad(lambda *a: (on(f)(*a) ** 2).sum(), (0, 1, 2)))
+    for got, want in zip(jax.tree.leaves(loss(ours)(*operands)), jax.tree.leaves(loss(theirs)(*operands)), strict=True):
+        print(got.shape == want.shape and bool(jnp.abs(got - want).max() <= 1e-4 * jnp.abs(want).max()))
+"""
+    done = python(program, device="emulator")
+    assert done.stdout == "True\n" * 12, done.stdout + done.stderr
+
+
 def test_checked_emulator(python: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     program = """
 import jax, jax.numpy as jnp, nervanagpu.jax as ngj
