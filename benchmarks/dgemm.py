@@ -13,7 +13,6 @@ if an error exceeds the kernels' bound or an integer is wrong.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import sys
 from collections.abc import Callable
@@ -25,10 +24,8 @@ import numpy as np
 from cublas import Cublas, find_libcublas
 from cuda import Driver, Graph, median_ms
 from gemm_operands import L2_BYTES, Errors, Matrix, Operands, shapes
+from peer_libraries import cupy
 from report import Row, machine, write
-
-with contextlib.suppress(ImportError):
-    import cupy
 
 CASES = ["512x512x512", "1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192"]
 CASES += ["1023x1025x1027", "2047x2049x2051", "4095x4097x4099", "128x4096x4096", "4096x128x4096", "2000x2000x20000"]
@@ -171,7 +168,7 @@ def main() -> int:
     missing = [] if ng.device().kind == "cuda" else ["a GPU"]
     if "float64" in dtypes and find_libcublas() is None:
         missing.append("libcublas")
-    if any(d != "float64" for d in dtypes) and "cupy" not in globals():
+    if any(d != "float64" for d in dtypes) and cupy is None:
         missing.append("CuPy")
         dtypes = [d for d in dtypes if d == "float64"]
     if missing:

@@ -78,7 +78,7 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
   if (bf16x6::takes(g) && f16x3::chosen(g)) return true;
   // One tile and a long k: conv.sass cuts it into more parts (64x64x401408 on an H100: 154 us, gemm() 210).
   if (pass == ConvPass::update && g.m <= kTile && g.n <= kTile) return false;
-  return pieces::microseconds(pass, p) >= pieces::strict_microseconds(pass, p);
+  return pieces::microseconds(pass, p) >= pieces::rival_microseconds(pass, p);
 }
 
 std::size_t workspace(const GemmProblem& problem) {

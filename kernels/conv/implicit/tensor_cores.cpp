@@ -35,7 +35,7 @@ double pieces_microseconds(ConvPass pass, const ConvProblem& p) {
 }
 
 bool takes_pieces(ConvPass pass, const ConvProblem& p) {
-  return pieces_microseconds(pass, p) < pieces::strict_microseconds(pass, p);
+  return pieces_microseconds(pass, p) < pieces::rival_microseconds(pass, p);
 }
 
 }  // namespace

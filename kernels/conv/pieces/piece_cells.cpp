@@ -141,7 +141,7 @@ std::optional<Cells> choose(ConvPass pass, const ConvProblem& p, const Forced& f
   if (!forced.kernel.empty() && !is_forced(forced)) return std::nullopt;
   const std::int64_t steps = is_forced(forced) ? forced_steps(forced) : 0;
   std::optional<Cells> out;
-  double fewest = is_forced(forced) ? 0 : std::min(pieces::microseconds(pass, p), pieces::strict_microseconds(pass, p));
+  double fewest = is_forced(forced) ? 0 : std::min(pieces::microseconds(pass, p), pieces::rival_microseconds(pass, p));
   for (const Cells& c : all(pass, p)) {
     if (steps != 0 && c.size[0] != std::min(steps * p.stride[1], p.filter[1])) continue;
     const double cost = microseconds(pass, p, c);

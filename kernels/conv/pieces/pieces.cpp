@@ -136,6 +136,13 @@ double strict_microseconds(ConvPass pass, const ConvProblem& p) {
   return operations / (pass == ConvPass::update ? kOddUpdate : kOddRate) + memory;
 }
 
+double rival_microseconds(ConvPass pass, const ConvProblem& p) {
+  constexpr double kClass = 8;  // at least, of a bprop with strides: one launch after the other
+  double classes = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) classes *= static_cast<double>(std::min(p.stride[axis], p.in[axis]));
+  return strict_microseconds(pass, p) + (pass == ConvPass::bprop && classes > 1 ? kClass * classes : 0);
+}
+
 bool asked(const ConvProblem& p) {
   return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.groups == 1;
 }

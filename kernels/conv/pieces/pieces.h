@@ -41,8 +41,9 @@ inline constexpr double kLaunches = 5.0;
 inline constexpr double kMemory = 3e6;
 // Of the pass whose operands are taken apart as they lie; infinity where that cannot be.
 double microseconds(ConvPass pass, const ConvProblem& p, const Kind& kind = kThree);
-// By multiply-adds.
+// By multiply-adds; and with what small launches cost beyond their operations.
 double strict_microseconds(ConvPass pass, const ConvProblem& p);
+double rival_microseconds(ConvPass pass, const ConvProblem& p);
 
 // The cheapest tile and number of splits of a launch. uncut: in one part.
 hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced,

@@ -69,7 +69,7 @@ bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced) {
   if (pieces::products_of(pass, p) < kLeast) return false;
   const auto cells = piece_cells::choose(pass, p);
   const double others = std::min(cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p),
-                                 pieces::strict_microseconds(pass, p));
+                                 pieces::rival_microseconds(pass, p));
   return microseconds(pass, p) < others;
 }
 
