@@ -128,6 +128,15 @@ hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
   return out;
 }
 
+// Without the epilogue: what tells kernels apart whose sums or workspaces differ must not depend on it.
+hconv::Work Pass::plain_work(const Launch& l) const {
+  hconv::Work out = work_of(l, packs_of(pass_, p_));
+  out.product.beta = 0;
+  out.product.rounding = {};
+  out.product.activation = GemmActivation::none;
+  return out;
+}
+
 void Pass::launch(const Launch& l) {
   if (in_pieces()) {
     launch_pieces(l, packs_of(pass_, p_));
@@ -215,18 +224,14 @@ std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
   }
   g.splits = product::splits_of(pass_);
   if (forced) return g;
-  hconv::Work others = work_of(l, packs_of(pass_, p_));  // whatever the epilogue: workspaces do not know it
-  others.product.beta = 0;
-  others.product.rounding = {};
-  others.product.activation = GemmActivation::none;
-  return product::microseconds(g) < hconv::microseconds(others) ? std::optional(g) : std::nullopt;
+  return product::microseconds(g) < hconv::microseconds(plain_work(l)) ? std::optional(g) : std::nullopt;
 }
 
 // hconv.sass's PASS h, where that is faster: a function of the problem alone.
 std::optional<Pass::Launch> Pass::in_halves(const Launch& l) {
   const bool forced = forced_.kernel.starts_with(kHalves);
   if (l.gathered.channels != 0 || (!forced && (!forced_.kernel.empty() || forced_.splits > 1))) return std::nullopt;
-  const hconv::Work work = work_of(l, packs_of(pass_, p_));
+  const hconv::Work work = plain_work(l);
   const auto halves = hconv::in_halves(work);
   if (!halves && forced) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
   if (!halves || (!forced && hconv::microseconds(work) <= halves->microseconds)) return std::nullopt;
@@ -424,10 +429,8 @@ Pass::Launch Pass::of_classes(const classes::Launch& c, const Pixels& gathered, 
 }
 
 // By the model, in one part if it is of classes.
-double Pass::microseconds_of(const Launch& l, const Packs& packs) const {
-  hconv::Work work = work_of(l, packs);
-  work.product.beta = 0;  // workspaces do not know the epilogue
-  work.product.activation = GemmActivation::none;
+double Pass::microseconds_of(const Launch& l) const {
+  const hconv::Work work = plain_work(l);
   if (!in_pieces()) return hconv::microseconds(work);
   return pieces::product_microseconds(work, unless_.halves != 0 ? pieces::kTwo : pieces::kThree);
 }
@@ -445,13 +448,13 @@ bool Pass::in_their_places(const std::vector<Gather>& all, const Pixels& gathere
     launches.push_back(of_classes(c, gathered, w, out, packs));
     // Maps over all pictures have shorter reach.
     if (over && launches.back().group_pictures != 0 && !classes::launches(all, gathered.size, true)) return false;
-    together += microseconds_of(launches.back(), packs);
+    together += microseconds_of(launches.back());
   }
   double apart = 0;
   for (const Gather& f : all) {
     const double bytes = static_cast<double>(width_of(out.type) * p_.n * f.count() * out.channels);
-    apart += microseconds_of(some_positions(f, gathered, w, out, packs, 0, packs.count), packs) +
-             copy_microseconds(bytes, kFitted);
+    apart +=
+        microseconds_of(some_positions(f, gathered, w, out, packs, 0, packs.count)) + copy_microseconds(bytes, kFitted);
   }
   if (forced_.kernel.empty() && apart < together) return false;
   for (const Launch& l : launches) {
@@ -474,7 +477,7 @@ bool Pass::apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, 
       shares_taps(some_positions(f, gathered, w, out, packs, 0, 1), hgemm::kProcessors);
   if (!one || halo::is_forced(forced_)) return one.has_value();
   const Launch all = some_positions(f, gathered, w, out, packs, 0, packs.count);
-  return static_cast<double>(packs.count) * one->microseconds < hconv::microseconds(work_of(all, packs));
+  return static_cast<double>(packs.count) * one->microseconds < hconv::microseconds(plain_work(all));
 }
 
 // The filters of packs, with zeros for the channels of their other groups.

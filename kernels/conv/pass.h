@@ -151,10 +151,11 @@ class Pass {
                         std::int64_t first, std::int64_t count) const;
   [[nodiscard]] Launch of_classes(const classes::Launch& c, const Pixels& gathered, const Pixels& w, const Pixels& out,
                                   const Packs& packs) const;
-  [[nodiscard]] double microseconds_of(const Launch& l, const Packs& packs) const;
+  [[nodiscard]] double microseconds_of(const Launch& l) const;
   [[nodiscard]] bool in_their_places(const std::vector<Gather>& all, const Pixels& gathered, const Pixels& w,
                                      const Pixels& out, const Packs& packs);
   [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;
+  [[nodiscard]] hconv::Work plain_work(const Launch& l) const;
   [[nodiscard]] int multiprocessors() const {
     return device_ == nullptr ? hgemm::kProcessors : device_->info().multiprocessors;
   }

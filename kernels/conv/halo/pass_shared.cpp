@@ -39,7 +39,7 @@ std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocesso
     if (!out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
     return out;
   }
-  if (!out || out->microseconds >= hconv::least_microseconds(work_of(l, packs_of(pass_, p_)))) return std::nullopt;
+  if (!out || out->microseconds >= hconv::least_microseconds(plain_work(l))) return std::nullopt;
   return multiprocessors == hgemm::kProcessors ? out : halo::choose(work, multiprocessors);
 }
 
@@ -66,7 +66,7 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
 
 // What a launch takes on an H200 by halo.sass, resident.sass or hconv.sass.
 double Pass::without_swapping(const Launch& l) const {
-  double least = hconv::least_microseconds(work_of(l, packs_of(pass_, p_)));
+  double least = hconv::least_microseconds(plain_work(l));
   const std::optional<halo::Choice> streams = halo::choose(halo_work(l), hgemm::kProcessors);
   if (streams) least = std::min(least, streams->microseconds);
   Launch kept = l;
@@ -190,7 +190,7 @@ std::optional<halo_update::Choice> Pass::shares_products(const Launch& l) const 
   if (!forced && (!forced_.kernel.empty() || forced_.splits != 0)) return std::nullopt;
   std::optional<halo_update::Choice> out = halo_update::choose(shared_work(l), forced_);
   if (forced && !out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
-  if (forced || (out && out->microseconds < hconv::least_microseconds(work_of(l, packs_of(pass_, p_))))) return out;
+  if (forced || (out && out->microseconds < hconv::least_microseconds(plain_work(l)))) return out;
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/conv/implicit/bytes.h"
 #include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/pass.h"
 #include "kernels/conv/problem_facts.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/gemm.hpp"
@@ -390,6 +391,49 @@ TEST(TensorCores, TakeLayers) {
       }
     }
   }
+}
+
+// Which kernels a pass has, and so its bits and its workspace, does not depend on what is done to the sums.
+TEST(TensorCores, EpiloguesChangeNoKernels) {
+  std::mt19937 random(11);
+  const auto pick = [&](auto... v) {
+    const std::array all = {std::int64_t{v}...};
+    return all[random() % all.size()];
+  };
+  const auto kernels = [](ConvPass pass, const ConvProblem& p, float beta, GemmActivation activation) {
+    conv_detail::Epilogue e;
+    e.beta = beta;
+    e.activation = activation;
+    std::vector<conv_detail::tensor_cores::Modelled> models;
+    conv_detail::tensor_cores::Pass counted(nullptr, pass, p, {}, e, {}, {});
+    counted.run(&models);
+    std::string out = std::to_string(counted.workspace());
+    for (const auto& m : models)
+      if (m.kernel != "copy") out += " " + m.kernel.substr(0, m.kernel.rfind('_')) + "/" + std::to_string(m.splits);
+    return out;
+  };
+  int seen = 0;
+  for (int i = 0; i < 1500; ++i) {
+    ConvProblem p;
+    p.n = pick(1, 2, 8, 32), p.c = pick(16, 32, 64, 72, 96, 160, 256), p.k = pick(16, 32, 64, 96, 128, 160, 288);
+    const std::int64_t side = pick(7, 8, 14, 15, 28, 33), filter = pick(1, 2, 3, 3, 5), stride = pick(1, 1, 2, 3);
+    p.in = {1, side, side}, p.filter = {1, filter, filter}, p.stride = {1, stride, stride};
+    p.pad = {0, filter / 2, filter / 2};
+    if (i % 4 == 0) p.in[0] = 6, p.filter[0] = 3, p.pad[0] = 1;
+    p.x_type = p.w_type = p.y_type = Dtype::float16;
+    for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop}) {
+      if (!conv_detail::tensor_cores::takes(pass, p)) continue;
+      const std::string plain = kernels(pass, p, 0, GemmActivation::none);
+      if (pass == ConvPass::fprop) {
+        EXPECT_EQ(kernels(pass, p, 0, GemmActivation::gelu), plain) << test::text_of(pass, p);
+      }
+      // Positions without a tap, and those side by side, are copied with beta.
+      EXPECT_EQ(kernels(pass, p, 1, GemmActivation::none), plain) << test::text_of(pass, p);
+      ++seen;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(seen, 1000);
 }
 
 }  // namespace
