@@ -32,7 +32,9 @@ configure = >/dev/null cmake --preset $(preset) $(unity) -DNG_PYTHON=ON -DPython
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-torch test-jax test-long release sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
+benches = bench-gemm bench-elementwise bench-conv bench-pool bench-nets
+
+.PHONY: all kernels python test test-torch test-jax test-long release sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format $(benches) gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -158,16 +160,16 @@ format: ## reformat C++ and Python
 	@$(py) -m ruff check -q --fix .
 
 bench-gemm: ## GEMM beside cuBLAS, if a GPU and cuBLAS are there
-	$(setup) build python
-	@$(configure)
-	@$(build) --target _core
-	@$(py) benchmarks/gemm.py $(ARGS)
-
 bench-elementwise: ## expressions beside PyTorch and CuPy, if they are there
+bench-conv: ## convolutions beside cuDNN, if a GPU and PyTorch are there [ARGS="--dtypes float16"]
+bench-pool: ## pooling beside PyTorch, if a GPU and PyTorch are there
+bench-nets: ## steps of five networks beside PyTorch, if a GPU and PyTorch are there
+bench-nets: script = convnet-benchmarks
+$(benches): bench-%:
 	$(setup) build python
 	@$(configure)
 	@$(build) --target _core
-	@$(py) benchmarks/elementwise.py $(ARGS)
+	@$(py) benchmarks/$(or $(script),$*).py $(ARGS)
 
 # A GPU machine may have no network: what is there is used. GoogleTest's sources can be named: GTEST_SOURCE_DIR=DIR.
 gpu-check: ## build, test and measure on this GPU; fails without libcublas, libcudnn, GoogleTest or compute-sanitizer

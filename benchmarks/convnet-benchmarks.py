@@ -322,6 +322,9 @@ def main() -> int:
     if args.require_peer and not peer:
         print("convnet-benchmarks.py: nothing measured, needs a GPU and PyTorch with CUDA", file=sys.stderr)
         return 1
+    if not on_gpu and args.divisor == 1:
+        print("convnet-benchmarks.py: nothing measured, a GPU is missing; --divisor 8 is a trial on the emulator")
+        return 0
     o = Options(
         args.iterations,
         args.warmup,
