@@ -58,7 +58,8 @@ double fresh(std::int64_t count, std::int64_t tile, double row, const Costs::Til
   const auto missing = static_cast<double>(std::max<std::int64_t>(tile / kBox - ceil_div(count, kBox), 0));
   const auto zeros = static_cast<double>(ceil_div(count, kBox) * kBox - count);
   const double box = (static_cast<double>(kBox) - zeros) * row + zeros * costs.zero_row;
-  return missing * box + (zeros < kBox / 2 || count > tile ? 0 : kBox / 2 * costs.zero_row);
+  constexpr double kHalf = 32;
+  return missing * box + (zeros < kHalf || count > tile ? 0 : kHalf * costs.zero_row);
 }
 
 double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multiprocessors, const Costs& all = kFitted) {
