@@ -288,6 +288,10 @@ std::vector<std::int64_t> numbers(const std::string& text) {
 }
 
 void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::string& only, const Stream& stream) {
+  if (!conv_detail::tensor_cores::takes(l.which, l.p)) {
+    std::fprintf(stderr, "conv_sweep: %s %s is nothing for the tensor cores\n", l.name.c_str(), l.pass.c_str());
+    return;
+  }
   const std::int64_t x = l.p.x_elements(), w = l.p.w_elements(), y = l.p.y_elements();
   const std::int64_t in1 = l.which == ConvPass::fprop ? x : y;
   const std::int64_t in2 = l.which == ConvPass::update ? x : w;
@@ -369,7 +373,7 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
     if (l.which == ConvPass::update && tile.starts_with("_64")) continue;
     say(tile, 0);
     try {
-      say("_h" + tile, 0);  // of two halves
+      say("_h" + tile, 0);              // of two halves
     } catch (const InvalidArgument&) {  // not of this layer
     }
     if (copied && tile == kTiles[0]) continue;
