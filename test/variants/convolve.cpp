@@ -237,6 +237,13 @@ std::int64_t tiles(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
   return ceil_div(rows, kernel.number("BM")) * ceil_div(columns, kernel.number("BN"));
 }
 
+// Positions of a strided bprop's smallest class.
+std::array<std::int64_t, 3> smallest_class(const ConvProblem& p) {
+  auto out = p.in;
+  for (std::size_t axis = 0; axis < 3; ++axis) out[axis] /= std::min(p.stride[axis], p.in[axis]);
+  return out;
+}
+
 // Something that hconv.sass takes; whole blocks of channels where an update is to write the result itself.
 ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   constexpr std::int64_t kGroups[] = {1, 1, 1, 2, 2, 3, 4, 5, 8, 16, 32};
@@ -280,10 +287,8 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
     if (limits.in_turn && what.pass == ConvPass::bprop && !in_classes(kernel)) p.stride = {1, 1, 1};
     if (shares_taps(kernel) && !shares_taps(kernel, p, what.pass)) continue;
-    ConvProblem least = p;  // the positions of its smallest class
-    if (in_classes(kernel)) {
-      for (std::size_t axis = 0; axis < 3; ++axis) least.in[axis] /= std::min(p.stride[axis], p.in[axis]);
-    }
+    ConvProblem least = p;
+    if (in_classes(kernel)) least.in = smallest_class(p);
     if (limits.in_turn && tiles(kernel, least, what.pass) < 3) continue;  // of a CTA
     const auto all = conv_detail::gathers(what.pass, p);
     if (all && !all->empty()) return p;  // else no tap meets a position, and nothing is launched
@@ -335,11 +340,17 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
     p.precision = Precision::tensor;
     p.x_type = p.w_type = p.y_type = Dtype::float32;
     if (makes_piece_cells(kernel) || splits_on_the_way(kernel)) {
-      if (splits_on_the_way(kernel)) p.k = ceil_div(p.k, kFour) * kFour;
+      if (splits_on_the_way(kernel))
+        p.k = kFour * pick(random, 16, 40);  // many results, of which some come near the bound
       p.c = pick(random, 1, pick(random, 0, 3) == 0 ? 40 : 5);
       p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
       if (p.flops() < 4 * limits.products && !conv_detail::piece_cells::all(what.pass, p).empty()) return p;
       continue;
+    }
+    if (what.pass == ConvPass::bprop && !beyond_pieces(kernel)) {
+      const bool strided = p.stride != decltype(p.stride){1, 1, 1};
+      if (in_classes(kernel) && !strided) p.stride[2] = 2;
+      if (!in_classes(kernel)) p.stride = {1, 1, 1};
     }
     if (beyond_pieces(kernel)) {  // vectors, or none
       const std::int64_t odd = kernel.number("V") == kFour ? 0 : 1;
@@ -348,7 +359,8 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
     } else if (limits.in_turn && !adds_lost(kernel)) {
       const auto out = p.out();
       const bool update = what.pass == ConvPass::update;
-      const auto space = what.pass == ConvPass::bprop ? p.in : out;
+      auto space = what.pass == ConvPass::bprop ? p.in : out;
+      if (in_classes(kernel)) space = smallest_class(p);
       const std::int64_t rows = update ? p.k : p.n * space[0] * space[1] * space[2];
       constexpr std::int64_t kBlock = 64;
       const std::int64_t columns = update ? p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock
@@ -356,11 +368,6 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
                                                                   : p.c;
       const std::int64_t wide = std::stol(kernel.name().substr(kernel.name().rfind('x') + 1));
       if (ceil_div(rows, kernel.number("BM")) * ceil_div(columns, wide) < 3) continue;
-    }
-    if (what.pass == ConvPass::bprop && !beyond_pieces(kernel)) {
-      const bool strided = p.stride != decltype(p.stride){1, 1, 1};
-      if (in_classes(kernel) && !strided) p.stride[2] = 2;
-      if (!in_classes(kernel)) p.stride = {1, 1, 1};
     }
     const auto all = conv_detail::gathers(what.pass, p);
     if (all && !all->empty()) return p;
