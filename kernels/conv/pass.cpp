@@ -439,17 +439,16 @@ double Pass::microseconds_of(const Launch& l) const {
 bool Pass::in_their_places(const std::vector<Gather>& all, const Pixels& gathered, const Pixels& w, const Pixels& out,
                            const Packs& packs) {
   if ((!in_pieces() && !sgemm::half(out.type)) || halo::is_forced(forced_) || forced_.splits > 1) return false;
-  const bool over = packs.count > 1 && gathered.channels / packs.count % kBlock != 0;
   const auto these = classes::launches(all, gathered.size, volume(p_));
   if (!these) return false;
   std::vector<Launch> launches;
   double together = 0;
   for (const classes::Launch& c : *these) {
     launches.push_back(of_classes(c, gathered, w, out, packs));
-    // Maps over all pictures have shorter reach.
-    if (over && launches.back().group_pictures != 0 && !classes::launches(all, gathered.size, true)) return false;
     together += microseconds_of(launches.back());
   }
+  // Maps over all pictures have shorter reach.
+  if (launches.front().deep && !volume(p_) && !classes::launches(all, gathered.size, true)) return false;
   double apart = 0;
   for (const Gather& f : all) {
     const double bytes = static_cast<double>(width_of(out.type) * p_.n * f.count() * out.channels);

@@ -190,7 +190,7 @@ std::optional<halo_update::Choice> Pass::shares_products(const Launch& l) const 
   if (!forced && (!forced_.kernel.empty() || forced_.splits != 0)) return std::nullopt;
   std::optional<halo_update::Choice> out = halo_update::choose(shared_work(l), forced_);
   if (forced && !out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
-  if (forced || (out && out->microseconds < hconv::least_microseconds(plain_work(l)))) return out;
+  if (forced || (out && out->microseconds < hconv::microseconds(plain_work(l)))) return out;
   return std::nullopt;
 }
 

@@ -24,7 +24,7 @@ constexpr std::array kVariants = {Tile{Form::tiles, 128, 256},     Tile{Form::ti
                                   Tile{Form::ping_pong, 128, 128}, Tile{Form::ping_pong, 64, 192},
                                   Tile{Form::ping_pong, 64, 256}};
 static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Tiles::block)>);
-constexpr std::array kStages = {4, 5, 6, 8, 6, 6, 5};
+constexpr std::array kStages = {4, 5, 6, 8, 6, 6, 5};  // as hconv.sass has them
 
 // An update's rows are filters, in boxes of 64, two a tile.
 bool has(char pass, const Tile& t) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/gathered_product.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
 
@@ -50,6 +51,15 @@ class OnTensorCores : public OnEachDevice {
     Bits out(static_cast<std::size_t>(count));
     for (std::uint32_t& b : out) b = bits_of(type, normal(random_));
     return out;
+  }
+
+  // fprop of float16, of random numbers, gives the bits of a product of the gathered matrix, whose rows have `depth` elements.
+  void expect_the_gathered_product(ConvCase c, std::int64_t depth, const PlaceOf& l_of) {
+    c.p.x_type = c.p.w_type = c.p.y_type = Dtype::float16;
+    c.forced.splits = 1;
+    const Bits x = numbers(c.p.x_elements(), Dtype::float16);
+    const Bits w = numbers(c.p.w_elements(), Dtype::float16);
+    EXPECT_EQ(run(device_, c, x, w), gathered_product(c.p, x, w, depth, l_of));
   }
 
   // 1 or -2, whose sums are exact.
