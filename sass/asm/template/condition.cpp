@@ -389,9 +389,11 @@ bool Condition::run(const Source& source) const {
     }
     switch (s.op) {
       case Op::kNeg:
-        if (const Integer v = difference(0, stack[top - 1]); !v) return false;
-        stack[top - 1] = -stack[top - 1];
-        continue;
+        if (const Integer v = difference(0, stack[top - 1])) {
+          stack[top - 1] = *v;
+          continue;
+        }
+        return false;
       case Op::kNot: stack[top - 1] = stack[top - 1] == 0 ? 1 : 0; continue;
       case Op::kTruth: stack[top - 1] = stack[top - 1] != 0 ? 1 : 0; continue;
       case Op::kAnd:
