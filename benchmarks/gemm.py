@@ -49,11 +49,10 @@ CASES = [
     "2048x2048x2048",
     "1024x1024x1024",
     "2000x2000x40000",
-    "4096x256x2048",
-    "512x256x784",
 ]
 # Fully connected layers and other products with a short side.
-CASES += ["128x4096x9216", "128x4096x4096", "128x1000x4096", "64x4096x25088", "64x2560x2560", "16x4096x4096"]
+SHORT = ["4096x256x2048", "512x256x784", "128x4096x9216", "128x4096x4096", "128x1000x4096", "64x4096x25088"]
+SHORT += ["64x2560x2560", "16x4096x4096", "35x8457x2560", "5124x700x2048", "7680x32x2560"]
 TENSOR_CASES = [
     "8192x8192x8192",
     "4096x4096x4096",
@@ -64,7 +63,8 @@ TENSOR_CASES = [
     "2047x2049x2051",
     "1023x3001x1025",
 ]
-CASES += ["35x8457x2560", "5124x700x2048", "7680x32x2560"]
+TENSOR_CASES += SHORT
+CASES += SHORT
 WORKSPACE = 128 << 20  # of cublasLt
 REPEATS = 11
 WORK = {"float32": 5e10, "float16": 2e11, "bfloat16": 2e11, "int8": 4e11}  # multiply-adds x 2 in a graph

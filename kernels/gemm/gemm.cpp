@@ -13,6 +13,7 @@
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/prepared.h"
@@ -337,7 +338,7 @@ bool on_tensor_cores(const Registry& registry, const GemmProblem& p) {
 }
 
 bool in_pieces(const Registry& registry, const GemmProblem& p) {
-  return p.precision == Precision::tensor && !registry.of_op("bf16x6").empty() && bf16x6::takes(p);
+  return p.precision == Precision::tensor && !registry.of_op("bf16x6").empty() && pieces::takes(p);
 }
 
 namespace {
@@ -356,7 +357,7 @@ std::vector<const Kernel*> of_ops(const Registry& registry, std::initializer_lis
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p, std::string_view tile) {
   if (in_pieces(registry, p)) {
     if (!tile.empty()) return of_ops(registry, {"bf16x6", "f16x3"});
-    return of_ops(registry, {f16x3::chosen(p) ? "f16x3" : "bf16x6"});
+    return of_ops(registry, {pieces::in_two(p) ? "f16x3" : "bf16x6"});
   }
   if (on_tensor_cores(registry, p)) return of_ops(registry, {"hgemm", "hgemm_resident", "hgemm_cluster"});
   if (wide(p.a_type)) return gemm64::kernels(registry);
@@ -392,7 +393,7 @@ std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   if ((p.batch > 1 && !sum) || p.pointers != 0) return 1;
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
-  if (in_pieces(registry, p)) return f16x3::chosen(p) ? f16x3::splits_of(p) : bf16x6::splits_of(p);
+  if (in_pieces(registry, p)) return pieces::in_two(p) ? f16x3::splits_of(p) : bf16x6::splits_of(p);
   if (wide(p.a_type) || (p.splits == 0 && p.workspace == 0)) return 1;
   if (p.splits == 0) return best_splits(p);
   return ceil_div(p.k, chunk_of(p.k, p.splits));
@@ -423,7 +424,8 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
                      splits,
                      cost_of(*k, head, splits, std::max(multiprocessors, 1)),
                      {},
-                     tail});
+                     tail,
+                     pieces::strict_behind(p, tile)});
       continue;
     }
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));

@@ -125,6 +125,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const bf16x6::Room room = bf16x6::room(problem, plan.splits);
   const bool two = f16x3::is(*plan.kernel);
   const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
+  const bool strict = two && plan.strict_behind;
   workspace_ = f16x3::workspace(problem, plan.splits, plan.tail);
   partial_sums_offset_ = room.partial_sums;
   pieces_ = std::make_unique<InPieces>();
@@ -138,7 +139,8 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   out.b = kept(problem.b_pieces) ? Place{&Call::b_pieces, kept::before(count)} : workspace_b;
   const auto at = [](const Kernel& kernel, std::string_view name) { return offset_of(kernel, name, kNone); };
   const auto found = [&](const Kernel& kernel) {  // where kernels read what others have found
-    std::vector<Patch> all = {{at(kernel, "ranges"), &Call::workspace, 0}};
+    std::vector<Patch> all;
+    if (!strict) all.push_back({at(kernel, "ranges"), &Call::workspace, 0});
     if (two) all.push_back({at(kernel, "halves"), &Call::workspace, room.halves});
     return all;
   };
@@ -171,18 +173,20 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   if (two) {
     out.before.push_back(split(f16x3::split(registry, problem, plan.splits), true));
     if (plan.tail) add_tail(problem, *plan.tail);
-    out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless), false));
-    const bf16x6::Launch three = f16x3::otherwise(registry, problem, plan.splits, device_.info().multiprocessors);
-    const hgemm::Maps maps = bf16x6::maps(*three.kernel, problem);
-    Step x = product(three);
-    x.map_a = std::make_unique<MapCache>(std::vector{maps.a});
-    x.map_b = std::make_unique<MapCache>(std::vector{maps.b});
-    x.a_pieces = workspace_a, x.b_pieces = workspace_b;
-    out.behind.push_back(std::move(x));
+    if (!strict) {
+      out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless), false));
+      const bf16x6::Launch three = f16x3::otherwise(registry, problem, plan.splits, device_.info().multiprocessors);
+      const hgemm::Maps maps = bf16x6::maps(*three.kernel, problem);
+      Step x = product(three);
+      x.map_a = std::make_unique<MapCache>(std::vector{maps.a});
+      x.map_b = std::make_unique<MapCache>(std::vector{maps.b});
+      x.a_pieces = workspace_a, x.b_pieces = workspace_b;
+      out.behind.push_back(std::move(x));
+    }
   } else {
     out.before.push_back(split(bf16x6::split(registry, problem, plan.splits), true));
   }
-  out.behind.push_back(product(bf16x6::otherwise(registry, problem, plan.splits, unless)));
+  out.behind.push_back(product(bf16x6::otherwise(registry, problem, plan.splits, !strict, unless)));
 }
 
 void Prepared::add_tail(const GemmProblem& problem, const f16x3::Tail& tail) {

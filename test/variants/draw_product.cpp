@@ -1,6 +1,7 @@
 // Which problem a kernel of products is the only one for: its types, layouts, tile, alignment and what the others of that tile
 // cannot do.
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "kernels/gemm/choose/hgemm_cost.h"
@@ -312,16 +313,22 @@ class Drawing {
     const bool whole = op == "bf16x6" || op == "f16x3";
     const bool split = op == "bf16x3" || op == "f16x2";
     const bool sum = op == "split_sum_if";  // of a tail
-    out_.beyond = op == "gemm_if";
     if (whole) out_.tile = f16x3::is(kernel_) ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
-    if (op == "f16x2" || sum) out_.tile = one_in(random_, 2) ? "f16_128x128" : "f16_128x192";
+    const bool otherwise = op == "gemm_if";
+    const bool at_once = otherwise && one_in(random_, 2);  // no three behind two
+    constexpr double kTiny = 0x1p-120;                     // has no exact pieces of bfloat16
+    constexpr double kHuge = 0x1p100;                      // beside the others no two of float16
+    if (otherwise) out_.beyond = at_once ? kHuge : kTiny;
+    constexpr std::array kTiles = {"f16_128x64", "f16_128x128", "f16_128x192"};
+    if (op == "f16x2" || sum || at_once) out_.tile = kTiles.at(random_() % kTiles.size());
+    if (at_once) out_.tile += "+strict";
     p_.a_transposed = split || sum ? one_in(random_, 2) : is("TA", "t");
     p_.b_transposed = split || sum ? one_in(random_, 2) : is("TB", "t");
     p_.splits = sum || one_in(random_, 2) ? 1 : pick(random_, 2, 4);
     if (p_.splits == 1 && !sum) batches(4);
     constexpr std::int64_t kFour = 4;
     constexpr std::int64_t kChunk = 64;
-    const bool fits = out_.beyond && number("V") == kFour;
+    const bool fits = otherwise && number("V") == kFour;
     bool a_fits = split ? number("VA") == kFour : fits;
     bool b_fits = split ? number("VB") == kFour : fits;
     if (whole || sum) a_fits = one_in(random_, 2), b_fits = one_in(random_, 2);

@@ -34,7 +34,7 @@ struct Product {
   Way way = Way::gemm;
   std::uint32_t most_ctas = 0;  // of kernels that take tiles in turn; 0: what the library launches
   std::size_t shift_a = 0, shift_b = 0, shift_c = 0, shift_bias = 0;  // bytes behind a multiple of 256
-  bool beyond = false;        // an element of a has no exact pieces of bfloat16: it is tiny, and multiplied by zeros
+  double beyond = 0;          // not 0: an element of a that pieces do not hold, which is multiplied by zeros
   bool side_by_side = false;  // the rows of a batch's results
 };
 

@@ -120,7 +120,7 @@ class Run {
   void draw_operands() {
     a_ = operand(p_.a_transposed, p_.m, kRows, p_.lda, p_.stride_a, p_.a_type, false);
     b_ = operand(p_.b_transposed, p_.n, kColumns, p_.ldb, p_.stride_b, p_.b_type, true);
-    if (product_.beyond) go_beyond();
+    if (product_.beyond != 0) go_beyond();
     results_ = p_.sum_batch ? 1 : p_.batch;
     const std::int64_t unit = p_.pointers != 0 ? p_.pointers / static_cast<std::int64_t>(size_of(p_.c_type)) : 1;
     c_begin_ = places(random_, results_, p_.stride_c, scattered(), (p_.m - 1) * p_.ldc + p_.n,
@@ -130,8 +130,7 @@ class Run {
 
   // An element of the first row of each A, and the zeros of B that it meets.
   void go_beyond() {
-    constexpr double kTiny = 0x1p-120;
-    for (Values& x : a_.values) x[at(p_.a_transposed ? (p_.k - 1) * a_.different_columns : p_.k - 1)] = kTiny;
+    for (Values& x : a_.values) x[at(p_.a_transposed ? (p_.k - 1) * a_.different_columns : p_.k - 1)] = product_.beyond;
     for (Values& x : b_.values) {
       const std::int64_t outside = p_.b_transposed ? b_.different_rows : b_.different_columns;
       for (std::int64_t j = 0; j < outside; ++j) {

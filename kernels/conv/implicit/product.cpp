@@ -8,6 +8,7 @@
 #include "kernels/gemm/choose/cost.h"
 #include "kernels/gemm/choose/hgemm_cost.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/types.h"
 #include "src/memo.h"
@@ -75,7 +76,7 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
   constexpr std::int64_t kTile = 64;
   if (!pieces::asked(p) || !is_one(p) || p.layout != Layout::channels_last) return false;
   const GemmProblem g = plain(shape_of(pass, p));
-  if (bf16x6::takes(g) && f16x3::chosen(g)) return true;
+  if (nervanagpu::pieces::takes(g) && nervanagpu::pieces::in_two(g)) return true;
   // One tile and a long k: conv.sass cuts it into more parts (64x64x401408 on an H100: 154 us, gemm() 210).
   if (pass == ConvPass::update && g.m <= kTile && g.n <= kTile) return false;
   return pieces::microseconds(pass, p) >= pieces::rival_microseconds(pass, p);
@@ -84,9 +85,10 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
 std::size_t workspace(const GemmProblem& problem) {
   const GemmProblem g = plain(problem);
   std::size_t bytes = static_cast<std::size_t>(sgemm::best_splits(g) * g.m * g.n) * sizeof(float);
-  if (!bf16x6::takes(g)) return bytes;
+  if (!nervanagpu::pieces::takes(g)) return bytes;
   bytes = std::max(bytes, bf16x6::room(g, bf16x6::splits_of(g)).bytes);
-  return f16x3::chosen(g) ? std::max(bytes, f16x3::workspace(g, f16x3::splits_of(g), f16x3::tail_of(g))) : bytes;
+  return nervanagpu::pieces::in_two(g) ? std::max(bytes, f16x3::workspace(g, f16x3::splits_of(g), f16x3::tail_of(g)))
+                                       : bytes;
 }
 
 bool is_forced(const Forced& forced) {

@@ -51,7 +51,7 @@ double microseconds(const GemmProblem& problem, const Width& w, std::int64_t spl
 }
 
 // An epilogue does not change how sums are cut.
-Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int64_t pieces) {
+Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int64_t pieces, std::int64_t least) {
   GemmProblem p = problem;
   p.activation = GemmActivation::none;
   p.rounding = {};
@@ -63,14 +63,14 @@ Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int6
   const bool cut = p.batch <= 1 && p.m * std::max(p.n, p.ldc) < kMaxSums;
   const std::int64_t most = cut ? std::clamp<std::int64_t>(chunks / kLeastChunks, 1, kMost) : 1;
   Choice out;
-  for (std::int64_t s = std::min(least_splits(chunks), most); s <= most; ++s) {
+  for (std::int64_t s = std::min(std::max(least_splits(chunks), least), most); s <= most; ++s) {
     if (hgemm::effective(chunks, s) != s) continue;
     for (const Width& w : widths) {
       const double c = microseconds(p, w, s, hgemm::kProcessors, pieces);
       if (out.cost == 0 || c < out.cost) out = {s, c, c};
     }
   }
-  constexpr double kMemory = 3e6;  // bytes a microsecond
+  constexpr double kMemory = 3.6e6;  // bytes a microsecond
   const auto m = static_cast<double>(p.m);
   const auto n = static_cast<double>(p.n);
   const auto k = static_cast<double>(p.k);
@@ -79,25 +79,6 @@ Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int6
   out.cost += matrices * read_and_written * (m * k + k * n) / kMemory;
   return out;
 }
-
-namespace {
-
-// Sooner done than by multiply-adds. A batch is judged by what its products cost beside each other.
-bool pays(const GemmProblem& p) {
-  constexpr double kRate = 50e6;   // operations a microsecond of multiply-adds, two of each
-  constexpr double kMemory = 3e6;  // bytes a microsecond
-  constexpr double kLaunches =
-      2.5;  // microseconds that bf16x3.sass's launch and gemm_if.sass's take more than the one of a strict product
-  const auto m = static_cast<double>(p.m);
-  const auto n = static_cast<double>(p.n);
-  const auto k = static_cast<double>(p.k);
-  const auto matrices = static_cast<double>(std::max<std::int64_t>(p.batch, 1));
-  const double operands = m * k + k * n;
-  const double strict = std::max(2 * m * n * k / kRate, 4 * (operands + m * n) / kMemory);
-  return best(p, kWidths, kPieces).cost + kLaunches < matrices * strict;
-}
-
-}  // namespace
 
 std::int64_t least_splits(std::int64_t chunks) {
   constexpr std::int64_t kWhole = 128;
@@ -110,7 +91,7 @@ std::int64_t most_exponents(std::int64_t products) {
   return kMost - std::bit_width(static_cast<std::uint64_t>(products - 1));
 }
 
-bool takes(const GemmProblem& p) {
+bool possible(const GemmProblem& p) {
   if (p.precision != Precision::tensor || p.pointers != 0 || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
   if (p.a_type != Dtype::float32 || p.b_type != Dtype::float32 || p.c_type != Dtype::float32) return false;
   if (p.sum_batch && p.batch > 1) return false;
@@ -121,8 +102,7 @@ bool takes(const GemmProblem& p) {
   if (!fits(a_of(p)) || !fits(b_of(p)) || chunks_of(p) * p.batch >= kMaxUnits) return false;
   constexpr int kLeast = 64;  // of gemm_if.sass's tiles
   if (ceil_div(p.n, kLeast) > kMaxGridY) return false;
-  if (p.batch * ceil_div(p.m, kLeast) * ceil_div(p.n, kLeast) >= kMaxTiles) return false;
-  return p.splits != 0 || pays(p);
+  return p.batch * ceil_div(p.m, kLeast) * ceil_div(p.n, kLeast) < kMaxTiles;
 }
 
 std::int64_t splits_of(const GemmProblem& p) {
@@ -219,7 +199,8 @@ Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits
   return split(registry, a, b, p.workspace, unless);
 }
 
-Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {
+Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, bool three,
+                 const Unless& unless) {
   const bool partial = splits > 1;
   const std::int64_t part = 64 * ceil_div(chunks_of(p), splits);
   const auto bytes = [](std::int64_t stride) { return static_cast<std::uint64_t>(4 * stride); };
@@ -230,7 +211,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
   v.u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
   v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? sgemm::kPartial : sgemm::flags_of(p));
   v.rounding(p.rounding, p.c_type).f32(p.clip_low).f32(p.clip_high);
-  unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
+  unless.put(v.u64(three ? p.workspace : 0).u32(most_exponents(p.k)));
   const std::string layouts = std::string(p.a_transposed ? "t" : "n") + (p.b_transposed ? "t" : "n");
   for (const char* shape : {"128x128_4", "64x64_1"}) {
     const Kernel* kernel = registry.find("gemm_if_" + layouts + "_" + shape);

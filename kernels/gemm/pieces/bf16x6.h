@@ -28,7 +28,8 @@ struct Width {
   int columns;
   double chunk;
 };
-// What a launch of such tiles costs by the model, and the splits of k with which a product costs least, its pieces included.
+// What a launch of such tiles costs by the model, and the splits of k, at least so many, with which a product costs least, its
+// pieces included.
 double microseconds(const GemmProblem& problem, const Width& width, std::int64_t splits, int multiprocessors,
                     std::int64_t pieces);
 struct Choice {
@@ -36,7 +37,7 @@ struct Choice {
   double cost = 0;
   double product = 0;  // of it
 };
-Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int64_t pieces);
+Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int64_t pieces, std::int64_t least = 1);
 
 inline constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
 
@@ -47,11 +48,10 @@ std::int64_t least_splits(std::int64_t chunks);
 // Above it, sums of so many products may overflow: lib/sm_90a/ranges.sass.
 std::int64_t most_exponents(std::int64_t products);
 
-// Asked for, and worth while: a function of the problem alone. Uncut products (splits 1) are taken whatever m and n are, so that
-// a row does not depend on the others; without `splits` those are left out that multiply-adds compute sooner.
-bool takes(const GemmProblem& problem);
+// Of precision tensor, with types and sizes that the kernels take.
+bool possible(const GemmProblem& problem);
 
-// Splits of k for a problem that takes() accepts.
+// Splits of k for a problem that is possible().
 std::int64_t splits_of(const GemmProblem& problem);
 
 bool is(const Kernel& kernel);
@@ -105,7 +105,8 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
 
 Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
              const Unless& unless = {});  // bf16x3.sass
-Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
-                 const Unless& unless = {});  // gemm_if.sass
+// gemm_if.sass. three: bf16x6.sass was launched before it.
+Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits, bool three,
+                 const Unless& unless = {});
 
 }  // namespace nervanagpu::bf16x6

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/pieces/piece_sides.h"
 #include "nervanagpu/error.hpp"
@@ -46,18 +47,12 @@ Source source_of(const Side& s, std::uint64_t to) {
 
 }  // namespace
 
-bool chosen(const GemmProblem& p) {
-  // Errors of shorter sums are above those of multiply-adds, if those are split for want of tiles.
-  constexpr std::int64_t kLeast = 512;
-  constexpr std::int64_t kLong = 1536;
-  constexpr std::int64_t kTiles = 132LL * 128 * 128;  // elements of the result
-  constexpr double kLaunches = 10;  // microseconds that the kernels behind take, which find nothing to do
-  if (p.splits != 0 || p.k < kLeast || (p.k < kLong && p.m * p.n < kTiles)) return false;
-  return bf16x6::best(p, kWidths, kPieces).cost + kLaunches < bf16x6::best(p, bf16x6::kWidths, bf16x6::kPieces).cost;
+bf16x6::Choice choice_of(const GemmProblem& p) {
+  return bf16x6::best(p, kWidths, kPieces, pieces::least_splits(p));
 }
 
 std::int64_t splits_of(const GemmProblem& p) {
-  return p.batch > 1 || tail_of(p) ? 1 : bf16x6::best(p, kWidths, kPieces).splits;
+  return p.batch > 1 || tail_of(p) ? 1 : choice_of(p).splits;
 }
 
 bool is(const Kernel& kernel) {
@@ -65,13 +60,13 @@ bool is(const Kernel& kernel) {
 }
 
 std::string tile_name(const Kernel& k) {
-  return "f16_" + bf16x6::tile_name(k);
+  return "f16_" + hgemm::shape_name(tile_of(k));
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
   const std::string_view named = without_tail(tile);
   return bf16x6::fits(k, p, {}) && (named.empty() || named == tile_name(k)) &&
-         (named == tile || tail_of(p, tile).has_value());
+         (named == tile || pieces::strict_behind(p, tile) || tail_of(p, tile).has_value());
 }
 
 double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {

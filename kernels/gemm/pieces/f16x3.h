@@ -22,13 +22,12 @@ inline constexpr std::int64_t kPieces = 2;
 inline constexpr std::int64_t kLean = 11;  // of pieces, `lean` of f16x2.sass; f16x3.sass says it in its class
 
 // Microseconds of a chunk of 64 k, 128 rows: docs/lab/f16x3.md.
-inline constexpr std::array kWidths = {bf16x6::Width{128, 1.14}, bf16x6::Width{192, 1.62}};
+inline constexpr std::array kWidths = {bf16x6::Width{64, 0.66}, bf16x6::Width{128, 1.14}, bf16x6::Width{192, 1.62}};
 
-// Of a problem that bf16x6::takes(): computed so without being named (by a tile), because it is sooner done than from three pieces
-// and no less exact than by multiply-adds. A function of the problem alone; with `splits` given, whose rows do not depend on the
-// others, none.
-bool chosen(const GemmProblem& problem);
-std::int64_t splits_of(const GemmProblem& problem);  // of one that is chosen()
+// Of one that is computed from two pieces without being asked: the splits of k that cost least, of those whose errors are no larger
+// than strict's.
+bf16x6::Choice choice_of(const GemmProblem& problem);
+std::int64_t splits_of(const GemmProblem& problem);
 
 bool is(const Kernel& kernel);
 std::string tile_name(const Kernel& kernel);  // "f16_128x192"

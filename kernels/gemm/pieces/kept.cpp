@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/pieces.hpp"
@@ -34,7 +35,7 @@ int gemm_pieces(const GemmProblem& problem, const std::string& tile) {
   sgemm::check_sizes(problem);
   const GemmProblem p = sgemm::reduced(registry, problem);
   if (!sgemm::in_pieces(registry, p)) return 0;
-  return (tile.empty() ? f16x3::chosen(p) : tile.starts_with("f16_")) ? 2 : 3;
+  return (tile.empty() ? pieces::in_two(p) : tile.starts_with("f16_")) ? 2 : 3;
 }
 
 std::size_t gemm_pieces_bytes(std::int64_t rows, std::int64_t columns, int count) {

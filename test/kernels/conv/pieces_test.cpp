@@ -162,7 +162,7 @@ TEST_P(PiecesTest, AsProducts) {
 TEST(PiecesChoice, OneTapIsAProduct) {
   ConvProblem p;
   p.precision = Precision::tensor;
-  p.n = 128, p.c = 528, p.k = 448;
+  p.n = 128, p.c = 832, p.k = 448;
   p.in = {1, 14, 14};
   using conv_detail::product::of_float32;
   for (const ConvPass pass : {ConvPass::fprop, ConvPass::update}) EXPECT_TRUE(of_float32(pass, p));

@@ -78,6 +78,15 @@ TEST_F(F16x3Test, LaunchesOfALongProduct) {
   EXPECT_EQ(parts.back().substr(0, 9), "split_sum");
 }
 
+// Launches that find nothing to do would be a good part of its time: multiply-adds follow at once.
+TEST_F(F16x3Test, LaunchesOfAShortProduct) {
+  const Names all = {"f16x2_44", "f16x3_nn_128x64", "gemm_if_nn_128x128_4"};
+  EXPECT_EQ(launched(problem(1024, 1024, 1024)), all);
+  EXPECT_EQ(launched(problem(1024, 1024, 1024), "f16_128x128+strict").size(), 3U);
+  EXPECT_GT(launched(problem(1024, 1024, 1024), "f16_128x128").size(), 4U);
+  EXPECT_THROW(launched(problem(1024, 1024, 1024), "128x128+strict"), InvalidArgument);
+}
+
 // 32 x 22 tiles are five rounds of 132 multiprocessors and 44 more: the last two rows of them are another launch, in parts.
 TEST_F(F16x3Test, WholeRoundsAndATail) {
   EXPECT_EQ(launched(problem(4096, 4096, 4096)),
@@ -123,7 +132,7 @@ TEST_F(F16x3Test, ProductsWithoutATail) {
   EXPECT_FALSE(f16x3::tail_of(problem(8192, 8192, 8192))) << "20.8 of 21 rounds";
   EXPECT_FALSE(f16x3::tail_of(problem(2048, 2048, 2048))) << "1.9 of 2";
   EXPECT_FALSE(f16x3::tail_of(problem(2000, 2000, 40000))) << "in parts anyway";
-  EXPECT_FALSE(f16x3::tail_of(problem(1024, 1024, 1024))) << "three pieces";
+  EXPECT_FALSE(f16x3::tail_of(problem(1024, 1024, 1024))) << "less than a round";
 }
 
 // What is predicted is less than what whole rounds take, by more than two launches; every tail is whole rounds and a rest.
@@ -155,9 +164,13 @@ TEST_F(F16x3Test, TailsOfManyProducts) {
 TEST_F(F16x3Test, OtherProductsHaveThreePieces) {
   const auto first = [&](const GemmProblem& p) { return launched(p).front().substr(0, 6); };
   EXPECT_EQ(first(problem(4096, 4096, 4096)), "f16x2_");
-  EXPECT_EQ(first(problem(4096, 4096, 512)), "f16x2_");
-  EXPECT_EQ(first(problem(4096, 4096, 508)), "bf16x3") << "a short sum";
-  EXPECT_EQ(first(problem(1024, 1024, 1024)), "bf16x3") << "a short one, and few tiles";
+  EXPECT_EQ(first(problem(4096, 4096, 704)), "f16x2_");
+  EXPECT_EQ(first(problem(4096, 4096, 700)), "bf16x3") << "a short sum";
+  EXPECT_EQ(first(problem(1024, 1024, 1024)), "f16x2_");
+  EXPECT_EQ(first(problem(128, 4096, 4096)), "f16x2_") << "sooner done than by multiply-adds, though not from three";
+  EXPECT_NE(first(problem(512, 512, 2048)), "f16x2_") << "multiply-adds have shorter chains";
+  EXPECT_EQ(first(problem(1280, 1280, 1024)), "bf16x3") << "multiply-adds have eight parts";
+  EXPECT_EQ(launched(problem(1280, 1280, 2048)).back().substr(0, 9), "split_sum") << "so two pieces have two";
   EXPECT_NE(first(problem(256, 256, 8192)), "f16x2_") << "not sooner done";
   GemmProblem p = problem(4096, 4096, 4096);
   p.splits = 1;

@@ -199,8 +199,10 @@ TEST_F(KeptPieces, HowManyAProductTakes) {
     return gemm_pieces(p);
   };
   EXPECT_EQ(count(256, 4096, 4096), 2);
-  EXPECT_EQ(count(1024, 1024, 1024), 3);
-  EXPECT_EQ(count(128, 4096, 9216), 0);
+  EXPECT_EQ(count(1024, 1024, 1024), 2);
+  EXPECT_EQ(count(128, 4096, 9216), 2);
+  EXPECT_EQ(count(4096, 4096, 512), 3);
+  EXPECT_EQ(count(128, 1000, 4096), 0);
   p.splits = 4;
   EXPECT_EQ(count(128, 4096, 9216), 3);
   EXPECT_EQ(gemm_pieces(p, "f16_128x128"), 2);

@@ -14,7 +14,7 @@ from test_precision import DISTRIBUTIONS, LAYOUTS, Floats, errors, put, same_bit
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
-TILES = ["f16_128x128", "f16_128x192"]
+TILES = ["f16_128x128", "f16_128x192", "f16_128x64"]
 
 
 def dots(a: ng.GPUTensor, b: ng.GPUTensor, tile: str = TILES[0], **options: Any) -> tuple[Floats, Floats]:
@@ -226,7 +226,7 @@ def test_epilogues_batches_and_plans() -> None:
                 out = ng.array(c)
                 ng.dot(put(x), put(b, "t"), out=out, splits=splits, precision="tensor", tile=tile, **options)
                 outs.append(out.get())
-            assert same_bits(outs[0], outs[2]) and same_bits(outs[1], outs[2]), (options, splits)
+            assert all(same_bits(x, outs[-1]) for x in outs), (options, splits)
     many = r.standard_normal((3, m, k), dtype=np.float32)
     other = r.standard_normal((3, k, n), dtype=np.float32)
     plan = ng.GemmPlan(put(many[0]), put(other[0]), ng.empty((m, n)), splits=1, precision="tensor", tile=TILES[1])
@@ -237,6 +237,26 @@ def test_epilogues_batches_and_plans() -> None:
         want, three = dots(put(x), put(y))
         assert same_bits(out.get(), want) and not same_bits(want, three)
         assert same_bits(want, dots(put(x), put(y), TILES[1])[0]), "the same bits of every tile, and again"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_multiply_adds_at_once(layout: str) -> None:
+    """Behind two pieces of a short product no three are tried."""
+    r = np.random.default_rng(17)
+    a, b = r.standard_normal((140, 203), dtype=np.float32), r.standard_normal((203, 75), dtype=np.float32)
+    tile = "f16_128x64+strict"
+    for value in (1.0, 1e9, np.nan, np.inf):
+        a[7, 70] = value
+        x, y = put(a, layout[0]), put(b, layout[1])
+        two, three = dots(x, y)
+        assert same_bits(two, three) == (value != 1)
+        got = ng.dot(x, y, splits=1, precision="tensor", tile=tile).get()
+        assert same_bits(got, two if value == 1 else ng.dot(x, y, splits=1).get()), value
+        in_parts = ng.dot(x, y, splits=3, precision="tensor", tile=tile).get()
+        if value != 1e9:  # which has three pieces
+            assert same_bits(in_parts, dots(x, y, splits=3)[0]), value
+    with pytest.raises(ValueError, match="tile"):
+        ng.dot(x, y, splits=1, precision="tensor", tile="128x128+strict")
 
 
 @pytest.mark.parametrize("splits", [1, 3])

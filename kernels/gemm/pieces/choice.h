@@ -1,0 +1,27 @@
+// Which float32 products of precision tensor are computed from pieces of their operands, and from how many: functions of the
+// problem alone, by the cost model.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "nervanagpu/gemm.hpp"
+
+namespace nervanagpu::pieces {
+
+// Asked for, possible, and sooner done than by multiply-adds. With `splits` given it is taken whatever its sides are, so that a row
+// does not depend on the others.
+bool takes(const GemmProblem& problem);
+
+// Of one that takes(): from two float16 pieces, unless a tile says otherwise, because that is sooner done than from three and no less
+// exact than multiply-adds. With `splits` given, whose rows do not depend on the others, never.
+bool in_two(const GemmProblem& problem);
+
+// Of one from two pieces: splits of k without which its errors would be larger than strict's.
+std::int64_t least_splits(const GemmProblem& problem);
+
+// Of one from two pieces: where they do not do, multiply-adds follow at once. Else three pieces come first, which are sooner done
+// but cost two more launches that mostly find nothing to do. A tile that is named has three, or "+strict" behind its name.
+bool strict_behind(const GemmProblem& problem, std::string_view tile = {});
+
+}  // namespace nervanagpu::pieces
