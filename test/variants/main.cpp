@@ -3,7 +3,7 @@
 //   variants [--problems N] [--seconds S] [--first N] [--only TEXT] [--each N] [--threads T] [--json FILE] [--list 1]
 //
 // What a problem is follows from its number alone (on a GPU it is larger); number N is for kernel N of a fixed order, each kernel
-// once and then those of products again.
+// once and then those of products again. What never came up then has more problems drawn for it, up to eight a kernel.
 //
 //   --problems   how many; 0, the default: that order once
 //   --first      the number of the first one, to see a failure again
@@ -127,7 +127,8 @@ class Session {
     for (unsigned t = 1; t < workers; ++t) threads.emplace_back([this, t] { work(t); });
     work(0);
     for (std::thread& t : threads) t.join();
-    const std::vector<std::string> missing = missed();
+    draw_again();
+    const std::vector<std::string> missing = names_of(missed());
     for (const std::string& name : missing) std::printf("never came up: %s\n", name.c_str());
     print();
     if (!arguments_.json.empty()) write(missing);
@@ -137,36 +138,53 @@ class Session {
  private:
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
+  static constexpr int kShown = 10;  // wrong problems
+
   void work(unsigned thread) {
-    constexpr int kShown = 10;
     for (std::uint64_t i = next_++; i < count_ && wrong_ < kShown && seconds() < arguments_.seconds; i = next_++) {
-      const std::uint64_t number = arguments_.first + i;
-      busy_[thread] = number;
-      const Kernel& kernel = *order_[number % order_.size()];
-      if (arguments_.each != 0) begin(kernel);
-      std::string problem, wrong;
-      try {
-        Random random(number * 2 + 1);
-        const bool large = device_.info().kind == DeviceKind::cuda && arguments_.each == 0;
-        const Outcome o = solve(random, kernel, limits_of(random, large, number % order_.size() < kernels_.size()));
-        problem = o.problem;
-        wrong = o.wrong;
-        const auto& launched = CountingDevice::launched();
-        if (wrong.empty() && std::ranges::find(launched, &kernel) == launched.end()) {
-          wrong = "another kernel was launched:";
-          for (const Kernel* k : launched) wrong += " " + k->name();
-        }
-        add(kernel, o);
-      } catch (const std::exception& e) {
-        wrong = e.what();
-        lost(thread);
+      solve_one(arguments_.first + i, thread);
+    }
+  }
+
+  // What chance has left out: further problems of the kernels that it is about.
+  void draw_again() {
+    constexpr std::uint64_t kRounds = 8;
+    for (std::uint64_t round = 1; round <= kRounds && wrong_ == 0; ++round) {
+      std::set<const Kernel*> wanted;
+      for (const Missing& x : missed()) wanted.insert(x.kernels.begin(), x.kernels.end());
+      if (wanted.empty()) return;
+      for (std::uint64_t i = 0; i < kernels_.size(); ++i) {
+        if (wanted.count(order_[i]) != 0) solve_one(round * order_.size() + i, 0);
       }
-      if (!wrong.empty() && wrong_++ < kShown) {
-        const std::lock_guard lock(mutex_);
-        std::printf("problem %llu for %s: %s: %s\n", static_cast<unsigned long long>(number), kernel.name().c_str(),
-                    problem.c_str(), wrong.c_str());
-        std::fflush(stdout);
+    }
+  }
+
+  void solve_one(std::uint64_t number, unsigned thread) {
+    busy_[thread] = number;
+    const Kernel& kernel = *order_[number % order_.size()];
+    if (arguments_.each != 0) begin(kernel);
+    std::string problem, wrong;
+    try {
+      Random random(number * 2 + 1);
+      const bool large = device_.info().kind == DeviceKind::cuda && arguments_.each == 0;
+      const Outcome o = solve(random, kernel, limits_of(random, large, number % order_.size() < kernels_.size()));
+      problem = o.problem;
+      wrong = o.wrong;
+      const auto& launched = CountingDevice::launched();
+      if (wrong.empty() && std::ranges::find(launched, &kernel) == launched.end()) {
+        wrong = "another kernel was launched:";
+        for (const Kernel* k : launched) wrong += " " + k->name();
       }
+      add(kernel, o);
+    } catch (const std::exception& e) {
+      wrong = e.what();
+      lost(thread);
+    }
+    if (!wrong.empty() && wrong_++ < kShown) {
+      const std::lock_guard lock(mutex_);
+      std::printf("problem %llu for %s: %s: %s\n", static_cast<unsigned long long>(number), kernel.name().c_str(),
+                  problem.c_str(), wrong.c_str());
+      std::fflush(stdout);
     }
   }
 
@@ -198,25 +216,37 @@ class Session {
     std::printf("\n");
   }
 
-  [[nodiscard]] std::vector<std::string> missed() const {
+  struct Missing {
+    std::string name;
+    std::vector<const Kernel*> kernels;  // one of which might do it
+  };
+  static std::vector<std::string> names_of(const std::vector<Missing>& all) {
     std::vector<std::string> out;
+    for (const Missing& x : all) out.push_back(x.name);
+    return out;
+  }
+  [[nodiscard]] std::vector<Missing> missed() const {
+    std::vector<Missing> out;
     if (had_turn_ != kernels_) return out;  // fewer problems than kernels: each problem has looked for its own
     const auto counts = device_.counts();
     for (const Kernel* k : kernels_) {
       const Count& c = counts.at(k->name());
-      if (c.launches == 0) out.push_back(k->name());
-      if (takes_tiles_in_turn(*k) && c.second_tile == 0) out.push_back(k->name() + " with a second tile of a CTA");
-      if (takes_tiles_in_turn(*k) && c.third_tile == 0) out.push_back(k->name() + " with a third tile of a CTA");
+      if (c.launches == 0) out.push_back({k->name(), {k}});
+      if (takes_tiles_in_turn(*k) && c.second_tile == 0)
+        out.push_back({k->name() + " with a second tile of a CTA", {k}});
+      if (takes_tiles_in_turn(*k) && c.third_tile == 0) out.push_back({k->name() + " with a third tile of a CTA", {k}});
     }
     if (!arguments_.only.empty() || arguments_.each != 0) return out;
     constexpr double kFar = 0.01;
     for (const auto& [op, most] : of_bound_) {
-      if (most < kFar) out.push_back("an error of " + op + " that is " + std::to_string(kFar) + " of its .bound");
+      if (most >= kFar) continue;
+      out.push_back({"an error of " + op + " that is " + std::to_string(kFar) + " of its .bound", {}});
+      for (const Kernel* k : device_.registry().of_op(op)) out.back().kernels.push_back(k);
     }
     for (const char* name : kFeatures) {
       if (name == std::string_view("group") && device_.registry().of_op("table").empty()) continue;
       const auto has = [&](const auto& of_op) { return of_op.second.count(name) != 0; };
-      if (std::ranges::none_of(features_, has)) out.emplace_back(name);
+      if (std::ranges::none_of(features_, has)) out.push_back({name, {kernels_.begin(), kernels_.end()}});
     }
     return out;
   }
