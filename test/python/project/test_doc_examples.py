@@ -6,8 +6,6 @@
 <!-- executed -->                        in front of a ```console block: commands in the folder of the repository, and
                                          what they print; "..." is any number of lines, "[...]" any text
 A block without .kernel gets one, for sm_90a, and EXIT behind it.
-
-The ```python blocks of the pages in PROGRAMS are run, one behind the other.
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ SESSIONS = [
     for name, text in sorted(TEXTS.items())
     for session in re.findall(r"<!-- executed -->\n```console\n(.*?)```", text, re.S)
 ]
-PROGRAMS = {name: re.findall(r"```python\n(.*?)```", TEXTS[name], re.S) for name in ("README", "start")}
 EXAMPLES = [(name, i) for name, found in PAGES.items() for i, mark in enumerate(found) if mark[0] == "assembled"]
 
 pytestmark = pytest.mark.skipif(not NGASM.exists(), reason="build/bin/ngasm is not built")
@@ -71,14 +68,6 @@ def test_session(page, session):
         done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=60)
         got = done.stdout + done.stderr
         assert printed(expected).fullmatch(got), f"{page}: {command}\n{got}"
-
-
-@pytest.mark.parametrize("page", PROGRAMS)
-def test_program(page):
-    names: dict[str, object] = {}
-    for i, block in enumerate(PROGRAMS[page]):
-        exec(compile(block, f"{page}, block {i}", "exec"), names)
-    assert PROGRAMS[page]
 
 
 def test_dots_are_not_everything():
