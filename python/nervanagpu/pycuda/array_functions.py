@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nervanagpu import c_types
 from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute, creation
-from nervanagpu.pycuda.gpuarray import GPUArray, Shape
+from nervanagpu.pycuda.array_class import GPUArray, Shape
 
 __all__ = [
     "all", "any", "concatenate", "dot", "if_positive", "logical_and", "logical_not", "logical_or", "max", "maximum",

@@ -56,7 +56,7 @@ class VectorView:
     @staticmethod
     def of(given: Any) -> VectorView | None:
         """None: it is no array."""
-        from nervanagpu.pycuda.gpuarray import GPUArray
+        from nervanagpu.pycuda.array_class import GPUArray
 
         if isinstance(given, GPUArray):
             return VectorView(given.ptr, given.shape, given.strides, given.dtype, given)

@@ -112,12 +112,12 @@ def apply(
     name: str, *operands: Any, out: Any = None, dtype: npt.DTypeLike | None = None, stream: StreamLike = None
 ) -> Any:
     """An operation of the table, elementwise, on GPUArrays and numbers, which broadcast: a new array, or `out`."""
-    from nervanagpu.pycuda import gpuarray
+    from nervanagpu.pycuda.array_class import GPUArray
 
     if stream is not None:
         stream.synchronize()
     of_tensors, text, _ = _TABLE[name]
-    arrays = [x for x in operands if isinstance(x, gpuarray.GPUArray)]
+    arrays = [x for x in operands if isinstance(x, GPUArray)]
     shape = np.broadcast_shapes(*(x.shape for x in arrays))
     kind = np.dtype(dtype) if dtype is not None else result_dtype(name, operands)
     if out is None:
@@ -128,7 +128,7 @@ def apply(
         return out
     kinds = [x.dtype for x in arrays] + [out.dtype, common_dtype(*operands)]
     if all(known(k) for k in kinds):
-        values = [x.tensor if isinstance(x, gpuarray.GPUArray) else _plain(x) for x in operands]
+        values = [x.tensor if isinstance(x, GPUArray) else _plain(x) for x in operands]
         out.tensor[...] = of_tensors(*values)
         return out
     generated(text, out, operands)
@@ -141,27 +141,28 @@ def _plain(x: Any) -> Any:
 
 def _like(arrays: list[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """An array for a result: by columns if all operands are."""
-    from nervanagpu.pycuda import gpuarray
+    from nervanagpu.pycuda.array_class import GPUArray
 
     allocator = arrays[0].allocator
     by_columns = all(a.flags.f_contiguous and not a.flags.c_contiguous for a in arrays)
-    return gpuarray.GPUArray(shape, dtype, allocator, order="F" if by_columns else "C")
+    return GPUArray(shape, dtype, allocator, order="F" if by_columns else "C")
 
 
 def generated(text: str, out: Any, operands: tuple[Any, ...]) -> None:
     """out = an expression in C of a, b, c; T, A and B are the types of the result and of operands, C the common one."""
-    from nervanagpu.pycuda import gpuarray
+    from nervanagpu.pycuda.array_class import GPUArray
+    from nervanagpu.pycuda.creation import empty
 
-    dense_out = out if out.flags.c_contiguous else gpuarray.empty(out.shape, out.dtype)
+    dense_out = out if out.flags.c_contiguous else empty(out.shape, out.dtype)
     declared = []
     before = []
     values: list[Any] = []
     preamble = [f"typedef {in_c(out.dtype)} T;", f"typedef {in_c(common_dtype(*operands))} C;"]
     for letter, x in zip("abc", operands, strict=False):
-        kind = x.dtype if isinstance(x, gpuarray.GPUArray | np.generic) else common_dtype(x, *operands)
+        kind = x.dtype if isinstance(x, GPUArray | np.generic) else common_dtype(x, *operands)
         type_name = in_c(kind)
         preamble.append(f"typedef {type_name} {letter.upper() if letter != 'c' else 'D'};")
-        if isinstance(x, gpuarray.GPUArray):
+        if isinstance(x, GPUArray):
             declared.append(f"const {type_name} *ng_{letter}")
             before.append(f"const {type_name} {letter} = ng_{letter}[i]")
             values.append(broadcast(x, out.shape).dense())

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import driver
-from nervanagpu.pycuda.gpuarray import GPUArray, Shape
+from nervanagpu.pycuda.array_class import GPUArray, Shape
 
 __all__ = [
     "arange", "empty", "empty_like", "ones", "ones_like", "to_gpu", "to_gpu_async", "zeros", "zeros_like",

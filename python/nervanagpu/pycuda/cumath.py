@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nervanagpu.protocols import StreamLike
 from nervanagpu.pycuda import compute
-from nervanagpu.pycuda.gpuarray import GPUArray
+from nervanagpu.pycuda.array_class import GPUArray
 
 # PyCUDA's name, the name of the operation.
 _UNARY = {

@@ -12,7 +12,7 @@ import nervanagpu as ng
 from nervanagpu import _core
 from nervanagpu.protocols import StreamLike
 from nervanagpu.pycuda import compute
-from nervanagpu.pycuda.gpuarray import GPUArray, Shape
+from nervanagpu.pycuda.array_class import GPUArray, Shape
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator", "Philox4_32_10RandomNumberGenerator", "ScrambledSobol32RandomNumberGenerator",

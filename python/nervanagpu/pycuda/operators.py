@@ -22,7 +22,7 @@ _UNARY = {"neg": "negative", "invert": "invert", "abs": "absolute"}
 
 
 def _operand(x: Any) -> bool:
-    from nervanagpu.pycuda.gpuarray import GPUArray
+    from nervanagpu.pycuda.array_class import GPUArray
 
     return isinstance(x, GPUArray | bool | int | float | complex | np.generic) or (
         isinstance(x, np.ndarray) and x.ndim == 0
