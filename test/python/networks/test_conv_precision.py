@@ -61,12 +61,13 @@ def test_of_a_call(axes: int) -> None:
         strict = call().get()
         tensor = call(precision="tensor").get()
         assert (tensor != strict).any() and np.abs(tensor - strict).max() < 1e-2, name
-        assert (call().get() == strict).all(), "the setting is over"
-        with ng.precision("tensor"):
-            assert (call().get() == tensor).all() and (call(precision="strict").get() == strict).all()
-            with pytest.raises(ValueError, match="precision is 'fast'"):
-                call(precision="fast")
-            assert (call().get() == tensor).all()
+        if axes == 2:
+            assert (call().get() == strict).all(), "the setting is over"
+            with ng.precision("tensor"):
+                assert (call().get() == tensor).all() and (call(precision="strict").get() == strict).all()
+                with pytest.raises(ValueError, match="precision is 'fast'"):
+                    call(precision="fast")
+                assert (call().get() == tensor).all()
         if name in operands:
             for precision, want in (("tensor", tensor), ("strict", strict)):
                 out = ng.empty(want.shape)
