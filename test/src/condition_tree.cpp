@@ -13,11 +13,13 @@ namespace {
 using Node = ConditionTree::Node;
 using sass::ParamType;
 
-std::uint64_t u(std::int64_t v) {
-  return static_cast<std::uint64_t>(v);
+__extension__ using Natural = unsigned __int128;
+
+Natural u(Number v) {
+  return static_cast<Natural>(v);
 }
-std::int64_t s(std::uint64_t v) {
-  return static_cast<std::int64_t>(v);
+Number s(Natural v) {
+  return static_cast<Number>(v);
 }
 
 class Reader {
@@ -99,20 +101,24 @@ class Reader {
   std::vector<std::size_t>& used_;
 };
 
-__extension__ using Wide = __int128;
-std::optional<std::int64_t> narrow(Wide v) {
-  const auto out = static_cast<std::int64_t>(v);
-  return out == v ? std::optional(out) : std::nullopt;
+// Numbers are from -2^63 to 2^64 - 1.
+std::optional<Number> checked(Number v) {
+  const bool fits = v < 0 ? v >= std::numeric_limits<std::int64_t>::min() : v >> 64 == 0;
+  return fits ? std::optional(v) : std::nullopt;
+}
+std::optional<Number> product(Number a, Number b) {
+  Number out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? std::nullopt : checked(out);
 }
 
-// No value: a division by zero, or what 64 bits do not hold.
-std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t> values) {
+// No value: a division by zero, or what is no number.
+std::optional<Number> value_of(const Node& n, std::span<const Number> values) {
   if (n.op == "number") return n.value;
-  if (n.op == "value") return values[u(n.value)];
+  if (n.op == "value") return values[static_cast<std::size_t>(n.value)];
   const auto a = value_of(n.of[0], values);
   if (!a) return {};
   if (n.op == "!") return *a == 0;
-  if (n.of.size() == 1) return narrow(-Wide{*a});
+  if (n.of.size() == 1) return checked(-*a);
   if (n.op == "&&" && *a == 0) return 0;
   if (n.op == "||" && *a != 0) return 1;
   const auto b = value_of(n.of[1], values);
@@ -124,21 +130,20 @@ std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t
   if (n.op == ">=") return *a >= *b;
   if (n.op == "<") return *a < *b;
   if (n.op == ">") return *a > *b;
-  if (n.op == "+") return narrow(Wide{*a} + *b);
-  if (n.op == "-") return narrow(Wide{*a} - *b);
-  if (n.op == "*") return narrow(Wide{*a} * *b);
+  if (n.op == "+") return checked(*a + *b);
+  if (n.op == "-") return checked(*a - *b);
+  if (n.op == "*") return product(*a, *b);
   if (n.op == "bits") return s(u(*a) & u(*b));
-  if (n.op == "aligned") return *b > 0 ? std::optional<std::int64_t>(u(*a) % u(*b) == 0) : std::nullopt;
+  if (n.op == "aligned") return *b > 0 ? std::optional<Number>(*a % *b == 0) : std::nullopt;
   if (n.op == "^") {
     if (*b < 0) return {};
-    std::optional<std::int64_t> power = 1;
-    // What has not left 64 bits by then is -1, 0 or 1.
-    for (std::int64_t i = 0; power && i < std::min<std::int64_t>(*b, 64 + *b % 2); ++i)
-      power = narrow(Wide{*power} * *a);
+    std::optional<Number> power = 1;
+    // What is still a number by then is -1, 0 or 1.
+    for (Number i = 0; power && i < std::min<Number>(*b, 64 + *b % 2); ++i) power = product(*power, *a);
     return power;
   }
-  if (*b == 0 || (*b == -1 && *a == std::numeric_limits<std::int64_t>::min())) return {};
-  if (n.op == "/") return *a / *b;
+  if (*b == 0) return {};
+  if (n.op == "/") return checked(*a / *b);
   if (n.op == "%") return *a % *b;
   throw std::logic_error("the tests do not know " + n.op.text());
 }
@@ -146,7 +151,7 @@ std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t
 // Works from what a node shall be to what its operands shall be, down to values of the launch.
 class Solver {
  public:
-  Solver(std::span<std::int64_t> values, std::span<const LaunchValue> names, std::mt19937& random)
+  Solver(std::span<Number> values, std::span<const LaunchValue> names, std::mt19937& random)
       : values_(values), names_(names), random_(random) {}
 
   bool make(const Node& n, bool truth) {
@@ -166,23 +171,23 @@ class Solver {
     if (n.op == ">=") return truth ? below(n.of[1], n.of[0], 0) : below(n.of[0], n.of[1], 1);
     if (n.op == "aligned") return remainder(n.of[0], at(n.of[1]), truth ? 0 : -1);
     if (n.op == "bits" && truth) {
-      const std::uint64_t mask = u(at(n.of[1]));
+      const Natural mask = u(at(n.of[1]));
       if (mask == 0) return false;
-      return set(n, coin() ? s(mask) : s(std::uint64_t{1} << std::countr_zero(mask)));
+      return set(n, coin() ? s(mask) : s(Natural{1} << std::countr_zero(static_cast<std::uint64_t>(mask))));
     }
     return set(n, truth ? distance(1) : 0);
   }
 
  private:
   bool coin() { return random_() % 2 != 0; }
-  std::int64_t at(const Node& n) const { return value_of(n, values_).value_or(0); }
-  static std::int64_t plus(std::int64_t a, std::int64_t b) { return s(u(a) + u(b)); }
-  static std::int64_t minus(std::int64_t a, std::int64_t b) { return s(u(a) - u(b)); }
+  Number at(const Node& n) const { return value_of(n, values_).value_or(0); }
+  static Number plus(Number a, Number b) { return s(u(a) + u(b)); }
+  static Number minus(Number a, Number b) { return s(u(a) - u(b)); }
 
   // The boundary, near it, and far from it: a multiple of a large power of two, too.
-  std::int64_t distance(std::int64_t least) {
+  Number distance(Number least) {
     switch (random_() % 6) {
-      case 0: return s(std::uint64_t{1} << random_() % 31);
+      case 0: return s(Natural{1} << random_() % 31);
       case 1: return least + s(random_() % 256);
       case 2: return s(u(least) + random_());
       default: return least;
@@ -193,49 +198,49 @@ class Solver {
                   : set(n.of[1], at(n.of[0])) || set(n.of[0], at(n.of[1]));
   }
   bool apart(const Node& n) {
-    const std::int64_t d = coin() ? distance(1) : -distance(1);
+    const Number d = coin() ? distance(1) : -distance(1);
     return coin() ? set(n.of[0], plus(at(n.of[1]), d)) || set(n.of[1], plus(at(n.of[0]), d))
                   : set(n.of[1], plus(at(n.of[0]), d)) || set(n.of[0], plus(at(n.of[1]), d));
   }
   // `a` at least `by` below `b`.
-  bool below(const Node& a, const Node& b, std::int64_t by) {
-    const std::int64_t d = distance(by);
+  bool below(const Node& a, const Node& b, Number by) {
+    const Number d = distance(by);
     const auto lower = [&] { return set(a, minus(at(b), d)) || set(a, minus(at(b), by)); };
     const auto raise = [&] { return set(b, plus(at(a), d)) || set(b, plus(at(a), by)); };
     return coin() ? lower() || raise() : raise() || lower();
   }
   // `rest` is what is left of `a` by `n`; -1: anything but 0.
-  bool remainder(const Node& a, std::int64_t n, std::int64_t rest) {
+  bool remainder(const Node& a, Number n, Number rest) {
     if (n <= 0 || rest >= n || (rest < 0 && n == 1)) return false;
-    if (rest < 0) rest = 1 + s(random_() % std::min(u(n) - 1, std::uint64_t{1} << 31));
-    const std::int64_t down = minus(at(a), s(u(at(a)) % u(n)));
-    const std::int64_t turns = coin() ? 0 : s(random_() % 4);
+    if (rest < 0) rest = 1 + s(random_() % std::min(u(n) - 1, Natural{1} << 31));
+    const Number down = minus(at(a), s(u(at(a)) % u(n)));
+    const Number turns = coin() ? 0 : s(random_() % 4);
     return set(a, plus(down, plus(rest, s(u(turns) * u(n))))) || set(a, plus(down, rest));
   }
   // One operand is `first` times what the other one is.
-  bool product(const Node& n, std::int64_t target) {
-    const std::int64_t a = at(n.of[0]), b = at(n.of[1]);
-    const auto by = [&](const Node& change, std::int64_t kept) {
+  bool product(const Node& n, Number target) {
+    const Number a = at(n.of[0]), b = at(n.of[1]);
+    const auto by = [&](const Node& change, Number kept) {
       return kept != 0 && kept != -1 && target % kept == 0 && set(change, target / kept);
     };
     if (target == 0) return coin() ? set(n.of[0], 0) || set(n.of[1], 0) : set(n.of[1], 0) || set(n.of[0], 0);
     if (coin() ? by(n.of[0], b) || by(n.of[1], a) : by(n.of[1], a) || by(n.of[0], b)) return true;
     // Other factors: a divisor for one, the rest for the other.
-    std::vector<std::int64_t> divisors;
-    for (std::int64_t d = 1; d <= 4096; ++d) {
+    std::vector<Number> divisors;
+    for (Number d = 1; d <= 4096; ++d) {
       if (target % d == 0) divisors.insert(divisors.end(), {d, target / d});
     }
-    const std::int64_t d = divisors[random_() % divisors.size()];
+    const Number d = divisors[random_() % divisors.size()];
     return set(n.of[0], d) && set(n.of[1], target / d);
   }
 
-  bool set(const Node& n, std::int64_t target) {
+  bool set(const Node& n, Number target) {
     if (value_of(n, values_) == target) return true;
     if (n.op == "number") return false;
     if (n.op == "value") {
-      const LaunchValue& limits = names_[u(n.value)];
+      const LaunchValue& limits = names_[static_cast<std::size_t>(n.value)];
       if (target < limits.least || target > limits.most) return false;
-      values_[u(n.value)] = target;
+      values_[static_cast<std::size_t>(n.value)] = target;
       return true;
     }
     const bool swap = coin();
@@ -252,10 +257,10 @@ class Solver {
     }
     if (n.op == "*") return product(n, target);
     if (n.op == "/") {
-      const std::int64_t b = at(n.of[1]);
+      const Number b = at(n.of[1]);
       if (b <= 0) return set(n.of[1], 1) && set(n.of[0], target);
-      const std::int64_t rest = coin() ? 0 : coin() ? b - 1 : s(random_() % u(b));
-      const std::int64_t least = s(u(target) * u(b));
+      const Number rest = coin() ? 0 : coin() ? b - 1 : s(random_() % u(b));
+      const Number least = s(u(target) * u(b));
       return set(n.of[0], plus(least, rest)) || set(n.of[0], least) || set(n.of[0], plus(least, b - 1));
     }
     if (n.op == "%") {
@@ -263,11 +268,11 @@ class Solver {
       return target >= 0 && set(n.of[1], minus(at(n.of[0]), target));
     }
     if (n.op == "bits") {
-      const std::uint64_t mask = u(at(n.of[1]));
+      const Natural mask = u(at(n.of[1]));
       return (u(target) & ~mask) == 0 && set(n.of[0], s((u(at(n.of[0])) & ~mask) | u(target)));
     }
     if (n.op == "^") {
-      for (std::int64_t e = 0; e < 63; ++e) {
+      for (Number e = 0; e < 63; ++e) {
         const Node power{"^", 0, {n.of[0], {"number", e, {}}}};
         if (value_of(power, values_) == target) return set(n.of[1], e);
       }
@@ -276,7 +281,7 @@ class Solver {
     return (target == 0 || target == 1) && make(n, target != 0);
   }
 
-  std::span<std::int64_t> values_;
+  std::span<Number> values_;
   std::span<const LaunchValue> names_;
   std::mt19937& random_;
 };
@@ -287,7 +292,7 @@ std::vector<LaunchValue> launch_values(const sass::Manifest& manifest) {
   std::vector<LaunchValue> out;
   for (const sass::Param& p : manifest.params) {
     const unsigned bits = 8 * sass::size_of(p.type);
-    const std::int64_t all = s((std::uint64_t{1} << (bits < 64 ? bits : 63)) - 1);
+    const Number all = (Number{1} << bits) - 1;
     switch (p.type) {
       case ParamType::f16:
       case ParamType::f32:
@@ -295,11 +300,12 @@ std::vector<LaunchValue> launch_values(const sass::Manifest& manifest) {
       case ParamType::map: break;
       case ParamType::s8:
       case ParamType::s16:
-      case ParamType::s32: out.push_back({p.name, -(all / 2) - 1, all / 2}); break;
-      default: out.push_back({p.name, bits < 64 ? 0 : -all - 1, all});
+      case ParamType::s32:
+      case ParamType::s64: out.push_back({p.name, -(all / 2) - 1, all / 2}); break;
+      default: out.push_back({p.name, 0, all});
     }
   }
-  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  constexpr Number kMost = std::numeric_limits<std::uint32_t>::max();
   for (const char* name : {"grid_x", "grid_y", "grid_z"}) out.push_back({name, 0, kMost});
   out.push_back({"cluster", 1, kMost});
   return out;
@@ -308,11 +314,11 @@ std::vector<LaunchValue> launch_values(const sass::Manifest& manifest) {
 ConditionTree::ConditionTree(std::string_view text, const sass::Manifest& manifest, std::span<const LaunchValue> names)
     : root_(Reader(text, manifest, names, names_).all()) {}
 
-bool ConditionTree::holds(std::span<const std::int64_t> values) const {
+bool ConditionTree::holds(std::span<const Number> values) const {
   return value_of(root_, values).value_or(0) != 0;
 }
 
-bool ConditionTree::make(bool truth, std::span<std::int64_t> values, std::span<const LaunchValue> names,
+bool ConditionTree::make(bool truth, std::span<Number> values, std::span<const LaunchValue> names,
                          std::mt19937& random) const {
   return Solver(values, names, random).make(root_, truth) && holds(values) == truth;
 }

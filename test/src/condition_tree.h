@@ -14,10 +14,12 @@
 
 namespace nervanagpu::test {
 
+__extension__ using Number = __int128;
+
 // What a launch gives: the kernel's integer parameters in their order, then grid_x, grid_y, grid_z and cluster.
 struct LaunchValue {
   std::string name;
-  std::int64_t least = 0, most = 0;  // of its type; 64 bits without a sign count as those with one
+  Number least = 0, most = 0;  // of its type
 };
 std::vector<LaunchValue> launch_values(const sass::Manifest& manifest);
 
@@ -48,18 +50,18 @@ class ConditionTree {
   // `text` is one that sass::Condition takes, with a kernel of these values and of this variant.
   ConditionTree(std::string_view text, const sass::Manifest& manifest, std::span<const LaunchValue> names);
 
-  [[nodiscard]] bool holds(std::span<const std::int64_t> values) const;
+  [[nodiscard]] bool holds(std::span<const Number> values) const;
   // Indices of the values it asks for, in the order of its text.
   [[nodiscard]] const std::vector<std::size_t>& names() const { return names_; }
 
   // Changes values, any number of them, such that holds() becomes `truth`. There are many ways, and one is drawn. False: the
   // way that was drawn is none, and values may have changed.
-  bool make(bool truth, std::span<std::int64_t> values, std::span<const LaunchValue> names, std::mt19937& random) const;
+  bool make(bool truth, std::span<Number> values, std::span<const LaunchValue> names, std::mt19937& random) const;
 
   struct Node {
-    Word op;                 // as in the text; "number" and "value" for leaves, "-" with one operand for the sign
-    std::int64_t value = 0;  // of a number; the index of a value
-    std::vector<Node> of;    // operands
+    Word op;               // as in the text; "number" and "value" for leaves, "-" with one operand for the sign
+    Number value = 0;      // of a number; the index of a value
+    std::vector<Node> of;  // operands
   };
 
  private:

@@ -16,10 +16,10 @@ NeedsSearch::NeedsSearch(const Kernel& kernel, std::mt19937& random)
 }
 
 std::optional<NeedsSearch::Values> NeedsSearch::good() {
-  for (const std::int64_t start : {16, 1, 64, 2, 16, 1, 64, 2}) {
+  for (const Number start : {16, 1, 64, 2, 16, 1, 64, 2}) {
     Values all(names_.size(), start);
     for (std::size_t i = 0; i < all.size(); ++i) {  // addresses well aligned
-      if (names_[i].least < 0 && names_[i].most > std::int64_t{1} << 32) all[i] = 1 << 20;
+      if (names_[i].most > Number{1} << 32) all[i] = 1 << 20;
     }
     if (auto found = walk(std::move(all), trees_.size(), kNone, 2000)) return found;
   }
@@ -55,7 +55,7 @@ std::optional<NeedsSearch::Values> NeedsSearch::walk(Values at, std::size_t coun
     if (random_() % 4 == 0) {  // a value beside what it asks for stands in the way
       const std::vector<std::size_t>& asked = trees_[mend].names();
       const std::size_t i = asked[random_() % asked.size()];
-      next[i] = std::clamp(std::int64_t{1} << random_() % 20, names_[i].least, names_[i].most);
+      next[i] = std::clamp(Number{1} << random_() % 20, names_[i].least, names_[i].most);
     }
     trees_[mend].make(mend != violated, next, names_, random_);
     std::vector<std::size_t> now = wrong(next);

@@ -16,7 +16,7 @@ namespace nervanagpu::test {
 
 class NeedsSearch {
  public:
-  using Values = std::vector<std::int64_t>;  // in the order of launch_values()
+  using Values = std::vector<Number>;  // in the order of launch_values()
 
   NeedsSearch(const Kernel& kernel, std::mt19937& random);
 

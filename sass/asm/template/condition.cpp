@@ -1,7 +1,6 @@
 #include "sass/asm/template/condition.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -17,7 +16,7 @@ constexpr std::size_t kMaxNesting = 256;
 constexpr std::size_t kMaxSteps = 4096;
 
 constexpr std::string_view kByZero = "this divides by zero";
-constexpr std::string_view kTooLarge = "the result is no integer of 64 bits with a sign";
+constexpr std::string_view kTooLarge = "the result is no integer from -2^63 to 2^64 - 1";
 
 constexpr std::array<std::string_view, 4> kSizes = {"grid_x", "grid_y", "grid_z", "cluster"};
 
@@ -36,34 +35,75 @@ std::uint64_t bits(std::int64_t v) {
   return static_cast<std::uint64_t>(v);
 }
 
-// Of a + b, a - b, a * b: nothing, if 64 bits do not hold it.
-using Integer = std::optional<std::int64_t>;
-Integer sum(std::int64_t a, std::int64_t b) {
-  std::int64_t out = 0;
-  return __builtin_add_overflow(a, b, &out) ? Integer() : out;
+__extension__ using Wide = __int128;  // holds every number
+
+constexpr bool fits(std::int64_t /*v*/) {
+  return true;
 }
-Integer difference(std::int64_t a, std::int64_t b) {
-  std::int64_t out = 0;
-  return __builtin_sub_overflow(a, b, &out) ? Integer() : out;
-}
-Integer product(std::int64_t a, std::int64_t b) {
-  std::int64_t out = 0;
-  return __builtin_mul_overflow(a, b, &out) ? Integer() : out;
+constexpr bool fits(Wide v) {
+  return v >= std::numeric_limits<std::int64_t>::min() && v <= Wide{std::numeric_limits<std::uint64_t>::max()};
 }
 
-Integer power(std::int64_t base, std::int64_t exponent) {
+// Of operands that fit: nothing, if the result does not.
+template <class Number>
+std::optional<Number> sum(Number a, Number b) {
+  Number out = 0;
+  return __builtin_add_overflow(a, b, &out) || !fits(out) ? std::nullopt : std::optional(out);
+}
+template <class Number>
+std::optional<Number> difference(Number a, Number b) {
+  Number out = 0;
+  return __builtin_sub_overflow(a, b, &out) || !fits(out) ? std::nullopt : std::optional(out);
+}
+template <class Number>
+std::optional<Number> product(Number a, Number b) {
+  Number out = 0;
+  return __builtin_mul_overflow(a, b, &out) || !fits(out) ? std::nullopt : std::optional(out);
+}
+
+template <class Number>
+std::optional<Number> power(Number base, Number exponent) {
   if (exponent < 0) return std::nullopt;
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 == 0 ? 1 : -1;
-  Integer out = 1;
-  for (std::int64_t i = 0; out && i < exponent; ++i) out = product(*out, base);
+  std::optional<Number> out = 1;
+  for (Number i = 0; out && i < exponent; ++i) out = product(*out, base);
   return out;
 }
 
-Integer quotient(std::int64_t a, std::int64_t b, bool rest) {
-  if (a >= 0 && b > 0 && (b & (b - 1)) == 0) return rest ? a & (b - 1) : a >> std::countr_zero(bits(b));  // the usual
-  if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return std::nullopt;
+template <class Number>
+std::optional<Number> quotient(Number a, Number b, bool rest) {
+  if (rest && a >= 0 && b > 0 && (b & (b - 1)) == 0) return a & (b - 1);  // the usual
+  if (b == 0) return std::nullopt;
+  if (b == -1) return rest ? 0 : difference(Number{0}, a);
   return rest ? a % b : a / b;
+}
+
+// Of a number that `b` divides the remainder is 0, whatever its sign.
+template <class Number>
+std::optional<Number> aligned(Number a, Number b) {
+  return b > 0 ? std::optional<Number>(a % b == 0) : std::nullopt;
+}
+
+// An operation of the two values at the top.
+template <class Op, class Number>
+std::optional<Number> combined(Op op, Number a, Number b) {
+  switch (op) {
+    case Op::kAdd: return sum(a, b);
+    case Op::kSub: return difference(a, b);
+    case Op::kMul: return product(a, b);
+    case Op::kDiv: return quotient(a, b, false);
+    case Op::kMod: return quotient(a, b, true);
+    case Op::kPow: return power(a, b);
+    case Op::kEq: return a == b;
+    case Op::kNe: return a != b;
+    case Op::kLt: return a < b;
+    case Op::kLe: return a <= b;
+    case Op::kGt: return a > b;
+    case Op::kGe: return a >= b;
+    case Op::kBits: return a & b;
+    default: return aligned(a, b);
+  }
 }
 
 }  // namespace
@@ -79,6 +119,10 @@ class Condition::Compiler {
       if (pos_ != text_.size()) fail(pos_, "expected an operator, found `" + std::string(text_.substr(pos_, 8)) + "`");
     }
     if (failed_) return *failed_;
+    for (const Step& s : out_.steps_) {
+      out_.wide_ = out_.wide_ || s.value > std::numeric_limits<std::int64_t>::max();
+      out_.asks_unsigned_ = out_.asks_unsigned_ || (asks_param(s.op) && s.op != Op::kParamDivides && is_unsigned(s));
+    }
     if (out_.steps_.size() == 1 && out_.steps_[0].op == Op::kConst && out_.steps_[0].value == 0) {
       return error_at({"", 0, 1}, "this condition never holds: `" + out_.text_ + "`");
     }
@@ -117,7 +161,7 @@ class Condition::Compiler {
     out_.steps_.push_back(step);
     return true;
   }
-  bool push_const(std::int64_t v) { return push({.op = Op::kConst, .value = v}); }
+  bool push_const(Wide v) { return push({.op = Op::kConst, .value = v}); }
   [[nodiscard]] bool is_const(std::size_t at) const { return out_.steps_[at].op == Op::kConst; }
 
   bool unary_op(Op op) {
@@ -126,7 +170,8 @@ class Condition::Compiler {
       out_.steps_.push_back({.op = op});
       return true;
     }
-    const Integer v = op == Op::kNeg ? difference(0, top.value) : Integer((top.value == 0) == (op == Op::kNot));
+    const auto v =
+        op == Op::kNeg ? difference(Wide{0}, top.value) : std::optional<Wide>((top.value == 0) == (op == Op::kNot));
     if (!v) return fail(pos_, std::string(kTooLarge));
     top.value = *v;
     return true;
@@ -141,7 +186,7 @@ class Condition::Compiler {
       return fail(at, std::string(kByZero));
     }
     if (number && is_const(mid - 1)) {
-      const Integer v = folded(op, s[mid - 1].value, s[mid].value);
+      const auto v = combined(op, s[mid - 1].value, s[mid].value);
       if (!v) return fail(at, std::string(op == Op::kAligned ? kByZero : kTooLarge));
       s.pop_back();
       s.back().value = *v;
@@ -152,29 +197,10 @@ class Condition::Compiler {
     return true;
   }
 
-  static Integer folded(Op op, std::int64_t a, std::int64_t b) {
-    switch (op) {
-      case Op::kAdd: return sum(a, b);
-      case Op::kSub: return difference(a, b);
-      case Op::kMul: return product(a, b);
-      case Op::kDiv: return quotient(a, b, false);
-      case Op::kMod: return quotient(a, b, true);
-      case Op::kPow: return power(a, b);
-      case Op::kEq: return a == b;
-      case Op::kNe: return a != b;
-      case Op::kLt: return a < b;
-      case Op::kLe: return a <= b;
-      case Op::kGt: return a > b;
-      case Op::kGe: return a >= b;
-      case Op::kBits: return wrap(bits(a) & bits(b));
-      default: return b <= 0 ? std::nullopt : Integer(bits(a) % bits(b) == 0);
-    }
-  }
-
   // A parameter against a number, and a parameter that a power of two divides, are one step.
   bool fuse(Op op, std::size_t mid) {
     std::vector<Step>& s = out_.steps_;
-    const std::int64_t v = s[mid].value;
+    const Wide v = s[mid].value;
     Step& p = s[mid - 1];
     // Everything is a multiple of 1.
     const bool of_one = op == Op::kAligned
@@ -186,7 +212,7 @@ class Condition::Compiler {
       s.back() = {.op = Op::kConst, .value = 1};
       return true;
     }
-    const auto is_power = [](std::int64_t n) { return n > 0 && std::has_single_bit(bits(n)); };
+    const auto is_power = [](Wide n) { return n > 0 && (n & (n - 1)) == 0; };
     if (p.op == Op::kParam && op >= Op::kEq && op <= Op::kGe) {
       p.op = static_cast<Op>(static_cast<int>(Op::kParamEq) + static_cast<int>(op) - static_cast<int>(Op::kEq));
       p.value = v;
@@ -280,7 +306,8 @@ class Condition::Compiler {
           at, "expected a number, a name or `(`, found " + (rest.empty() ? "the end" : "`" + std::string(rest) + "`"));
     }
     if (word[0] >= '0' && word[0] <= '9') {
-      const auto n = integer_from(word);
+      if (const auto n = integer_from(word)) return push_const(*n);
+      const auto n = unsigned_from(word);
       return n ? push_const(*n) : fail(at, "`" + std::string(word) + "` is no number of 64 bits");
     }
     if (take("(")) return call(word, at);
@@ -360,27 +387,43 @@ Result<Condition> Condition::compile(std::string_view text, const Manifest& mani
   return Compiler(out, manifest).run();
 }
 
+// Most launches need no more than 64 bits with a sign, and those are fast.
 template <class Source>
 bool Condition::run(const Source& source) const {
+  const auto large = [&](const Step& s) { return asks_param(s.op) && is_unsigned(s) && source.param(s) < 0; };
+  if (!wide_ && !(asks_unsigned_ && std::ranges::any_of(steps_, large))) {
+    if (const std::optional<bool> out = computed<std::int64_t>(source)) return *out;
+  }
+  return computed<Wide>(source).value_or(false);
+}
+
+// Nothing: it divides by zero, or a Number cannot be what comes out on the way.
+template <class Number, class Source>
+std::optional<bool> Condition::computed(const Source& source) const {
+  const auto param = [&](const Step& s) -> Number {
+    const std::int64_t v = source.param(s);
+    return sizeof(Number) > sizeof v && is_unsigned(s) ? static_cast<Number>(bits(v)) : Number{v};
+  };
   // What a step that takes nothing from the stack puts there.
-  const auto pushed = [&](const Step& s) -> std::int64_t {
+  const auto pushed = [&](const Step& s) -> Number {
+    const auto value = static_cast<Number>(s.value);
     switch (s.op) {
-      case Op::kConst: return s.value;
-      case Op::kParam: return source.param(s);
+      case Op::kConst: return value;
+      case Op::kParam: return param(s);
       case Op::kSize: return source.size(s);
-      case Op::kParamEq: return source.param(s) == s.value ? 1 : 0;
-      case Op::kParamNe: return source.param(s) != s.value ? 1 : 0;
-      case Op::kParamLt: return source.param(s) < s.value ? 1 : 0;
-      case Op::kParamLe: return source.param(s) <= s.value ? 1 : 0;
-      case Op::kParamGt: return source.param(s) > s.value ? 1 : 0;
-      case Op::kParamGe: return source.param(s) >= s.value ? 1 : 0;
-      default: return (source.param(s) & s.value) == 0 ? 1 : 0;
+      case Op::kParamEq: return param(s) == value ? 1 : 0;
+      case Op::kParamNe: return param(s) != value ? 1 : 0;
+      case Op::kParamLt: return param(s) < value ? 1 : 0;
+      case Op::kParamLe: return param(s) <= value ? 1 : 0;
+      case Op::kParamGt: return param(s) > value ? 1 : 0;
+      case Op::kParamGe: return param(s) >= value ? 1 : 0;
+      default: return (param(s) & value) == 0 ? 1 : 0;
     }
   };
   if (steps_.size() == 1) return pushed(steps_.front()) != 0;
   // Not cleared each time: a step reads what steps have put there.
-  std::array<std::int64_t, kMaxDepth + 1> stack;  // NOLINT
-  std::size_t top = 0;                            // values on the stack
+  std::array<Number, kMaxDepth + 1> stack;  // NOLINT
+  std::size_t top = 0;                      // values on the stack
   for (std::size_t pc = 0; pc < steps_.size(); ++pc) {
     const Step& s = steps_[pc];
     if (s.op <= Op::kSize || s.op >= Op::kParamEq) {
@@ -389,11 +432,11 @@ bool Condition::run(const Source& source) const {
     }
     switch (s.op) {
       case Op::kNeg:
-        if (const Integer v = difference(0, stack[top - 1])) {
+        if (const auto v = difference(Number{0}, stack[top - 1])) {
           stack[top - 1] = *v;
           continue;
         }
-        return false;
+        return std::nullopt;
       case Op::kNot: stack[top - 1] = stack[top - 1] == 0 ? 1 : 0; continue;
       case Op::kTruth: stack[top - 1] = stack[top - 1] != 0 ? 1 : 0; continue;
       case Op::kAnd:
@@ -406,28 +449,10 @@ bool Condition::run(const Source& source) const {
         continue;
       default: break;
     }
-    const std::int64_t b = stack[--top];
-    std::int64_t& a = stack[top - 1];
-    Integer result;  // nothing: it does not hold
-    switch (s.op) {
-      case Op::kAdd: result = sum(a, b); break;
-      case Op::kSub: result = difference(a, b); break;
-      case Op::kMul: result = product(a, b); break;
-      case Op::kPow: result = power(a, b); break;
-      case Op::kEq: result = a == b ? 1 : 0; break;
-      case Op::kNe: result = a != b ? 1 : 0; break;
-      case Op::kLt: result = a < b ? 1 : 0; break;
-      case Op::kLe: result = a <= b ? 1 : 0; break;
-      case Op::kGt: result = a > b ? 1 : 0; break;
-      case Op::kGe: result = a >= b ? 1 : 0; break;
-      case Op::kBits: result = wrap(bits(a) & bits(b)); break;
-      case Op::kAligned:
-        if (b > 0) result = bits(a) % bits(b) == 0 ? 1 : 0;
-        break;
-      default: result = quotient(a, b, s.op == Op::kMod);
-    }
-    if (!result) return false;
-    a = *result;
+    const Number b = stack[--top];
+    const auto result = combined(s.op, stack[top - 1], b);
+    if (!result) return std::nullopt;
+    stack[top - 1] = *result;
   }
   return top == 1 && stack[0] != 0;
 }
@@ -495,8 +520,7 @@ std::string Condition::found(const Manifest& manifest, std::span<const std::byte
     if (s.op == Op::kSize) say(kSizes[s.index], std::to_string(of(size, s.index)));
     if (!asks_param(s.op)) continue;
     const std::int64_t v = load(s, block);
-    const bool is_unsigned = s.type == ParamType::u64 || s.type == ParamType::ptr;
-    say(manifest.params[s.index].name, is_unsigned ? std::to_string(bits(v)) : std::to_string(v));
+    say(manifest.params[s.index].name, is_unsigned(s) ? std::to_string(bits(v)) : std::to_string(v));
   }
   return out;
 }

@@ -4,13 +4,14 @@
 //
 // Names are the kernel's integer parameters, the variant's definitions that are numbers, and what a launch has: grid_x,
 // grid_y, grid_z (CTAs) and cluster (CTAs of a cluster). Any other name is an error. ^ is a power, bits(v, mask) the bits of v
-// in mask; aligned(v, n) asks for a multiple of n. What && and || do not need is not computed. Numbers have 64 bits and a sign:
-// what leaves them does not hold, nor does a division by zero; of numbers alone both are errors.
+// in mask; aligned(v, n) asks for a multiple of n. What && and || do not need is not computed. Numbers are whole, from -2^63 to
+// 2^64 - 1: what leaves them does not hold, nor does a division by zero; of numbers alone both are errors.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +35,7 @@ class Condition {
 
   // `block`: the launch's packed parameters; what lies behind its end is 0.
   [[nodiscard]] bool holds(std::span<const std::byte> block, const LaunchSize& size) const;
-  // Before a launch is planned, one value for each parameter in order: what asks for its CTAs is left out.
+  // Before a launch is planned, one value for each parameter in order, of u64 its bits: what asks for its CTAs is left out.
   [[nodiscard]] bool may_hold(std::span<const std::int64_t> params) const;
   // No launch can violate it.
   [[nodiscard]] bool always() const;
@@ -47,6 +48,7 @@ class Condition {
                                   const LaunchSize& size) const;
 
  private:
+  __extension__ using Wide = __int128;
   // clang-format off
   enum class Op : std::uint8_t {
     kConst, kParam, kSize,                                     // push
@@ -64,17 +66,22 @@ class Condition {
     std::uint16_t offset = 0;  // of a parameter, in the block
     std::uint16_t index = 0;   // of a parameter; of a member of LaunchSize
     std::uint16_t skip = 0;
-    std::int64_t value = 0;
+    Wide value = 0;
   };
   class Compiler;
   template <class Source>
   [[nodiscard]] bool run(const Source& source) const;
+  template <class Number, class Source>
+  [[nodiscard]] std::optional<bool> computed(const Source& source) const;
   static bool asks_param(Op op) { return op == Op::kParam || op >= Op::kParamEq; }
+  static bool is_unsigned(const Step& s) { return s.type == ParamType::u64 || s.type == ParamType::ptr; }
   static std::int64_t load(const Step& s, std::span<const std::byte> block);
 
   std::string text_;
   std::vector<Step> steps_;  // postfix
   bool asks_size_ = false;
+  bool asks_unsigned_ = false;  // a parameter of 64 bits without a sign, and more than a power of two that divides it
+  bool wide_ = false;           // a number is 2^63 or more
 };
 
 // Those of a kernel's .needs that a launch can violate.

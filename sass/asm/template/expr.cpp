@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace nervanagpu::sass {
@@ -398,9 +399,12 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-std::optional<std::int64_t> integer_from(std::string_view text) {
+namespace {
+
+template <class Integer>
+std::optional<Integer> literal(std::string_view text) {
   bool negative = false;
-  if (!text.empty() && text[0] == '-') {
+  if (std::is_signed_v<Integer> && !text.empty() && text[0] == '-') {
     negative = true;
     text.remove_prefix(1);
   }
@@ -409,19 +413,28 @@ std::optional<std::int64_t> integer_from(std::string_view text) {
   if (text.size() > 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B')) base = 2;
   if (base != 10) text.remove_prefix(2);
   if (text.empty()) return std::nullopt;
-  std::int64_t v = 0;
+  Integer v = 0;
   for (const char c : text) {
     unsigned digit = 99;
     if (c >= '0' && c <= '9') digit = static_cast<unsigned>(c - '0');
     if (c >= 'a' && c <= 'f') digit = static_cast<unsigned>(c - 'a') + 10;
     if (c >= 'A' && c <= 'F') digit = static_cast<unsigned>(c - 'A') + 10;
     if (digit >= base) return std::nullopt;
-    if (__builtin_mul_overflow(v, static_cast<std::int64_t>(base), &v)) return std::nullopt;
+    if (__builtin_mul_overflow(v, static_cast<Integer>(base), &v)) return std::nullopt;
     // Negative literals accumulate downwards, so that -2^63 is one.
-    const auto d = static_cast<std::int64_t>(digit);
+    const auto d = static_cast<Integer>(digit);
     if (negative ? __builtin_sub_overflow(v, d, &v) : __builtin_add_overflow(v, d, &v)) return std::nullopt;
   }
   return v;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> integer_from(std::string_view text) {
+  return literal<std::int64_t>(text);
+}
+std::optional<std::uint64_t> unsigned_from(std::string_view text) {
+  return literal<std::uint64_t>(text);
 }
 
 Result<Evaluated> evaluate_prefix(std::string_view text, const Names& names, bool only_syntax) {

@@ -56,6 +56,8 @@ Result<std::int64_t> evaluate_number(std::string_view text, const Names& names);
 
 // "12", "-3", "0x1f", "0b11" as a whole; none: anything else, or outside 64 bits.
 std::optional<std::int64_t> integer_from(std::string_view text);
+// The same without a sign.
+std::optional<std::uint64_t> unsigned_from(std::string_view text);
 
 // Letters, digits and underscores, not starting with a digit.
 bool is_name_start(char c);

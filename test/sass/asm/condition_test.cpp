@@ -102,6 +102,33 @@ TEST(Condition, KnowsTheVariantAndAlignment) {
   EXPECT_TRUE(holds("aligned(a, 256)", {.a = 0xffff'ffff'ffff'ff00}));
 }
 
+// Numbers without a sign from 2^63 on are what they are, alone and in what is computed from them.
+TEST(Condition, TakesAll64BitsOfNumbersWithoutASign) {
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  for (const std::uint64_t a : {kHalf - 1, kHalf, kHalf + 1, kMost - 1, kMost}) {
+    EXPECT_TRUE(holds("a > 0", {.a = a})) << a;
+    EXPECT_TRUE(holds("a >= lda && -1 < a && a != -1", {.a = a, .lda = -1})) << a;
+    EXPECT_EQ(holds("a < 2^63", {.a = a}), a < kHalf) << a;
+    EXPECT_EQ(holds("2^63 <= a", {.a = a}), a >= kHalf) << a;
+    EXPECT_EQ(holds("a == 0xffffffffffffffff", {.a = a}), a == kMost) << a;
+    EXPECT_EQ(holds("a <= 18446744073709551614", {.a = a}), a < kMost) << a;
+    EXPECT_EQ(holds("a % 3 == 0", {.a = a}), a % 3 == 0) << a;
+    EXPECT_EQ(holds("aligned(a, 3) || aligned(a, 5)", {.a = a}), a % 3 == 0 || a % 5 == 0) << a;
+    EXPECT_EQ(holds("aligned(a, 2^63)", {.a = a}), a == kHalf) << a;
+    EXPECT_EQ(holds("a / 2 == 2^62", {.a = a}), a / 2 == kHalf / 2) << a;
+    EXPECT_EQ(holds("bits(a, 2^63 + 1) == 2^63", {.a = a}), (a & (kHalf + 1)) == kHalf) << a;
+    EXPECT_EQ(holds("a + 1 > a", {.a = a}), a < kMost) << a << ": one more is no number";
+    EXPECT_EQ(holds("-a < 0", {.a = a}), a <= kHalf) << a;
+    EXPECT_TRUE(holds("a - 2^63 < 2^63", {.a = a})) << a;
+    EXPECT_FALSE(holds("a * 2 > 0 && a * 2 < a", {.a = a})) << a;
+  }
+  EXPECT_TRUE(holds("m * m * 1 > 2^63", {.m = ~0U}));
+  EXPECT_TRUE(holds("(lda - 2^63) % -1 == 0", {}));
+  EXPECT_TRUE(holds("aligned(lda, 3)", {.lda = -6}));
+  EXPECT_FALSE(holds("aligned(lda, 3)", {.lda = -5}));
+}
+
 TEST(Condition, AsksForTheGrid) {
   EXPECT_TRUE(holds("grid_x == m && grid_y * grid_z == 6 && cluster == 2", {.m = 4}, {4, 3, 2, 2}));
   EXPECT_FALSE(holds("grid_x == m", {.m = 4}, {5, 1, 1, 1}));
@@ -115,7 +142,9 @@ TEST(Condition, DoesNotHoldWhereItCannotBeComputed) {
   EXPECT_FALSE(holds("m * 2^40 < 2^62", {.m = 1U << 24}));
   EXPECT_FALSE(holds("m * m * m < 2^31", {.m = 1U << 31}));
   EXPECT_FALSE(holds("m + 2^62 + 2^61 + 2^61 < 0", {.m = 1}));
+  EXPECT_FALSE(holds("m + 0xffffffffffffffff - 2^63 - 2^63 == 0", {.m = 1}));
   EXPECT_FALSE(holds("m - 2^62 - 2^62 - 1 > 0", {}));
+  EXPECT_FALSE(holds("m - 2^62 - 2^62 - 1 < 0", {}));
   EXPECT_FALSE(holds("m ^ 64 == 0", {.m = 2}));
   EXPECT_FALSE(holds("2 ^ lda == 0", {.lda = -1}));
   EXPECT_TRUE(holds("lda ^ 65 == -1 && m ^ 1000 == 1", {.m = 1, .lda = -1}));
@@ -151,10 +180,11 @@ TEST(Condition, SaysWhatItCannotCompile) {
   EXPECT_EQ(error("m == 99999999999999999999"), "6: `99999999999999999999` is no number of 64 bits");
   EXPECT_EQ(error("m % 0 == 0"), "3: this divides by zero");
   EXPECT_EQ(error("1 % 0 == m"), "3: this divides by zero");
-  EXPECT_EQ(error("m < 2^62"), "");
-  EXPECT_EQ(error("m < 2^63"), "6: the result is no integer of 64 bits with a sign");
-  EXPECT_EQ(error("m > 9223372036854775807 + 1"), "25: the result is no integer of 64 bits with a sign");
-  EXPECT_EQ(error("2^-1 == m"), "2: the result is no integer of 64 bits with a sign");
+  EXPECT_EQ(error("m < 2^63"), "");
+  EXPECT_EQ(error("m < 2^64"), "6: the result is no integer from -2^63 to 2^64 - 1");
+  EXPECT_EQ(error("m > 0xffffffffffffffff + 1"), "24: the result is no integer from -2^63 to 2^64 - 1");
+  EXPECT_EQ(error("m > -2^63 - 1"), "11: the result is no integer from -2^63 to 2^64 - 1");
+  EXPECT_EQ(error("2^-1 == m"), "2: the result is no integer from -2^63 to 2^64 - 1");
   EXPECT_EQ(error("VA == 1"), "1: this condition never holds: `VA == 1`");
   for (const char* c : {"(", "-", "!"}) EXPECT_NE(error(std::string(5000, c[0])), "");
   std::string chain = "m";
