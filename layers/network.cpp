@@ -2,6 +2,8 @@
 #include "nervanagpu/layers/network.hpp"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 #include "layers/network_impl.h"
 #include "layers/random.h"
@@ -132,13 +134,32 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
   return history;
 }
 
+namespace {
+
+// An empty vector that holds so many results of so many numbers.
+std::vector<float> room_for(std::int64_t results, std::int64_t numbers) {
+  std::vector<float> out;
+  std::uint64_t bytes = 0;
+  const bool exists = !__builtin_mul_overflow(results * std::int64_t{sizeof(float)}, numbers, &bytes);
+  try {
+    if (exists) {
+      out.reserve(bytes / sizeof(float));
+      return out;
+    }
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  throw out_of_host_memory(exists ? std::to_string(bytes) : "more than 2^64");
+}
+
+}  // namespace
+
 std::vector<float> Network::predict(const Samples& x, std::int64_t batch) {
   const OnDevice here(impl_->device);
   Impl& net = *impl_;
   const std::int64_t count = net.count_of(x, "x");
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
-  std::vector<float> result;
-  result.reserve(static_cast<std::size_t>(count * net.out.size()));
+  std::vector<float> result = room_for(count, net.out.size());
   for (std::int64_t first = 0; first < count; first += batch) {
     const std::int64_t n = std::min(batch, count - first);
     const Program& p = net.prepare(n, Impl::Mode::inference);

@@ -108,6 +108,8 @@ Dtype dtype_from(const py::object& dtype);
 int kind_rank(Dtype d);
 // Warns (ComplexWarning) that a dtype of real numbers keeps no imaginary parts; bool loses none.
 void warn_of_lost_parts(const std::string& from, Dtype to);
+// An array of any contents. Throws OutOfMemory, also for a size that no memory has.
+py::array host_array(Dtype dtype, const Shape& shape);
 // What .dtype shows: numpy_dtype, or the word "bfloat16" where ml_dtypes, whose type it is, is not installed.
 py::object dtype_object(Dtype dtype);
 

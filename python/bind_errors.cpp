@@ -2,6 +2,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "nervanagpu/module.hpp"
@@ -86,6 +88,10 @@ void translate(std::exception_ptr p) {
     PyErr_SetString(names_no_axis(e.what()) ? axis_error() : PyExc_ValueError, e.what());
   } catch (const Error& e) {
     PyErr_SetString(types.error, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, out_of_host_memory("more").what());
+  } catch (const std::length_error&) {  // of a container
+    PyErr_SetString(PyExc_MemoryError, out_of_host_memory("more").what());
   }
 }
 

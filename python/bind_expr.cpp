@@ -267,15 +267,16 @@ void bind_expr(py::module_& m) {
                  py::cpp_function(&set_dtype, py::name("dtype"), py::is_method(c), py::arg("value")));
   c.def_property_readonly("ndim", [](const Lazy& l) { return l.expr.shape().size(); });
   c.def_property_readonly("size", [](const Lazy& l) { return l.expr.size(); });
-  c.def_property_readonly(
-      "nbytes", [](const Lazy& l) { return static_cast<std::size_t>(l.expr.size()) * size_of(l.expr.dtype()); });
+  c.def_property_readonly("nbytes", [](const Lazy& l) {  // more than 64 bits for what nobody can evaluate
+    return py::int_(l.expr.size()) * py::int_(size_of(l.expr.dtype()));
+  });
   c.def(
       "get",
       [](const Lazy& l, const py::object& stream, const py::object& order, const py::object& target,
          bool) -> py::object {
         wait_for(stream);
         const Expr e = l.expr;
-        py::array out(numpy_dtype(e.dtype()), std::vector<py::ssize_t>(e.shape().begin(), e.shape().end()));
+        py::array out = host_array(e.dtype(), e.shape());
         void* data = out.mutable_data();
         const std::size_t bytes = static_cast<std::size_t>(e.size()) * size_of(e.dtype());
         {

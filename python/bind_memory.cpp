@@ -24,7 +24,7 @@ void bind_memory(py::module_& m) {
         for (const std::int64_t n : lengths) {
           if (n < 0) throw InvalidArgument("shape has a length of " + std::to_string(n) + "; needs 0 or more");
           if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(n), &bytes)) {
-            throw InvalidArgument("shape has more than 2^64 bytes");
+            throw InvalidArgument("shape " + std::string(py::str(shape)) + ": bytes are more than 2^64 - 1");
           }
         }
         auto* memory = new std::shared_ptr<void>(pinned_memory(bytes));

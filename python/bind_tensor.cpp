@@ -38,7 +38,7 @@ py::tuple tuple_of(const Shape& s) {
 }
 
 py::array get(const Tensor& t) {
-  py::array out(numpy_dtype(t.dtype()), std::vector<py::ssize_t>(t.shape().begin(), t.shape().end()));
+  py::array out = host_array(t.dtype(), t.shape());
   void* data = out.mutable_data();
   const GilRelease release;
   t.get(data, t.nbytes());

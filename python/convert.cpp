@@ -12,11 +12,16 @@ std::string type_name(const py::handle& h) {
   return py::str(py::type::of(h).attr("__name__"));
 }
 
+// As messages of functions in Python have it.
+std::string shown(const py::handle& h) {
+  return py::str(py::module_::import("nervanagpu.arguments").attr("shown")(h));
+}
+
 std::int64_t integer_from(const py::handle& h, const char* what) {
   std::int64_t value = 0;
   if (load_integer(h.ptr(), &value)) return value;
   if (PyIndex_Check(h.ptr()) == 0) throw TypeError(std::string(what) + " is " + type_name(h) + "; needs an integer");
-  throw InvalidArgument(std::string(what) + " is out of range; needs less than 2^63");
+  throw InvalidArgument(std::string(what) + " is " + shown(h) + "; needs less than 2^63");
 }
 
 // Python counts True as 1; NumPy's shapes do not.
@@ -40,7 +45,8 @@ Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
 
 Tensor take_one(const Tensor& t, int axis, const py::handle& index) {
   std::int64_t i = 0;
-  if (!load_integer(index.ptr(), &i)) throw py::index_error("index is out of range; needs less than 2^63");
+  if (!load_integer(index.ptr(), &i))
+    throw py::index_error("index is " + shown(index) + ", out of range; needs less than 2^63");
   const std::int64_t length = t.shape()[static_cast<std::size_t>(axis)];
   if (i < -length || i >= length) {
     throw py::index_error("index " + std::to_string(i) + " is out of range for an axis of length " +
@@ -143,6 +149,20 @@ py::dtype numpy_dtype(Dtype dtype) {
   static auto& made = *new std::map<Dtype, py::dtype>;
   const auto found = made.find(dtype);
   return found != made.end() ? found->second : made.emplace(dtype, std::string(name_of(dtype))).first->second;
+}
+
+py::array host_array(Dtype dtype, const Shape& shape) {
+  const py::dtype kind = numpy_dtype(dtype);
+  const std::vector<py::ssize_t> lengths(shape.begin(), shape.end());
+  try {
+    return {kind, lengths};
+  } catch (py::error_already_set& e) {
+    py::object bytes = py::int_(kind.itemsize());  // 64 bits may not hold them
+    for (const py::ssize_t n : lengths) bytes = bytes * py::int_(n);
+    const bool possible = bytes <= py::int_(std::numeric_limits<py::ssize_t>::max());
+    if (possible && !e.matches(PyExc_MemoryError)) throw;
+    throw out_of_host_memory(py::str(bytes));
+  }
 }
 
 py::object dtype_object(Dtype dtype) {

@@ -48,6 +48,8 @@ class NG_API OutOfMemory : public Error {
   using Error::Error;
   ~OutOfMemory() override;
 };
+// "out of memory: `bytes` bytes of host memory asked for, 1234 free": `bytes` is a number, or what stands for one.
+NG_API OutOfMemory out_of_host_memory(const std::string& bytes);
 
 class NG_API DeviceLost : public Error {
  public:

@@ -603,7 +603,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False, copy: boo
     grids = [r.reshape(*[-1 if p == i else 1 for i in range(ndim)]) for r, p in zip(rows, places, strict=True)]
     if sparse:
         return [g.copy() for g in grids] if copy else grids
-    shape = np.broadcast_shapes(*(g.shape for g in grids))
+    shape = [rows[p].size for p in places]
     made = []
     for g in grids:
         out = empty(shape, g.dtype)

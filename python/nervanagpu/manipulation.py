@@ -151,8 +151,8 @@ def expand_dims(x: Operand, axis: Axes = 0) -> GPUTensor:
     x = operand_of(x)
     new = integers("expand_dims", "axis", axis)
     places = _axes("expand_dims", new, x.ndim + len(new))
-    key = tuple(None if i in places else slice(None) for i in range(x.ndim + len(new)))
-    return x[key]
+    # With the dots what has no axes is a view, too.
+    return x[(*(None if i in places else slice(None) for i in range(x.ndim + len(new))), ...)]
 
 
 @public(method=True)
@@ -174,11 +174,8 @@ def broadcast_to(array: Operand, shape: Axes, subok: bool = False) -> GPUTensor:
     """`array` repeated along axes of length 1 and new axes in front, where its steps are 0: a read-only view."""
     array = operand_of(array)
     lengths = _core.shape(shape)
-    try:
-        fits = np.broadcast_shapes(array.shape, lengths) == lengths
-    except ValueError:
-        fits = False
-    if not fits:
+    own_lengths = (1,) * (len(lengths) - array.ndim) + array.shape
+    if len(own_lengths) > len(lengths) or any(n not in (1, m) for n, m in zip(own_lengths, lengths, strict=True)):
         raise ValueError(f"broadcast_to: array has shape {array.shape}, which does not broadcast to {lengths}")
     own = [0 if n == 1 else step for n, step in zip(array.shape, array.element_strides, strict=True)]
     steps = [0] * (len(lengths) - array.ndim) + own
@@ -423,7 +420,8 @@ def _counts(repeats: Any, length: int) -> npt.NDArray[Any]:
     try:
         counts = np.asarray(given, np.int64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"repeat: repeats is {shown(repeats)}; needs integers ({error})") from None
+        needs = "integers that int64 holds" if isinstance(error, OverflowError) else f"integers ({error})"
+        raise type(error)(f"repeat: repeats is {shown(repeats)}; needs {needs}") from None
     if counts.size and counts.min() < 0:
         raise ValueError(f"repeat: repeats has {counts.min()}; needs 0 or more (counts cannot be negative)")
     if counts.ndim > 1 or counts.size not in (1, length):

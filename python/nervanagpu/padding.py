@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, quantiles, reductions
 from nervanagpu._core import GPUTensor
@@ -34,10 +35,10 @@ _TAKES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _pairs(name: str, value: Any, ndim: int) -> list[tuple[Any, Any]]:
+def _pairs(name: str, value: Any, ndim: int, dtype: npt.DTypeLike | None = None) -> list[tuple[Any, Any]]:
     """(before, after) for each axis, of a number, a pair, or a pair for each."""
     try:
-        return [tuple(p) for p in np.broadcast_to(np.asarray(value), (ndim, 2)).tolist()]
+        return [tuple(p) for p in np.broadcast_to(np.asarray(value, dtype), (ndim, 2)).tolist()]
     except ValueError:
         raise ValueError(f"pad: {name} is {shown(value)}; needs n, (before, after), or a pair for each axis") from None
 
@@ -46,9 +47,9 @@ def _widths(value: Any, ndim: int) -> list[tuple[int, int]]:
     if isinstance(value, dict):
         found: list[Any] = [(0, 0)] * ndim
         for axis, width in value.items():
-            found[axis_of("pad", axis, ndim, "an axis of pad_width")] = _pairs("pad_width", width, 1)[0]
+            found[axis_of("pad", axis, ndim, "an axis of pad_width")] = _pairs("pad_width", width, 1, object)[0]
     else:
-        found = _pairs("pad_width", value, ndim)
+        found = _pairs("pad_width", value, ndim, object)  # integers of any size
     return [(integer("pad", "pad_width", b, 0), integer("pad", "pad_width", a, 0)) for b, a in found]
 
 

@@ -12,6 +12,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, integer, number
 from nervanagpu.creation import Shape
 
+COUNTERS = 1 << 61  # of a seed; behind the last one comes the first again
 _lock = threading.Lock()
 _seed = 0
 _offsets: dict[int, int] = {}  # by device: what each has spent
@@ -26,12 +27,17 @@ def seed(value: int = 0) -> None:
         _offsets.clear()
 
 
+def counters_after(start: int, count: int) -> int:
+    """The first counter behind those for `count` words."""
+    return (start + (count + 3) // 4) % COUNTERS
+
+
 def _take(count: int) -> tuple[int, int]:
     """The seed, and the first of the counters for `count` words, which are spent."""
     device = _core.get_device()
     with _lock:
         start = _offsets.get(device, 0)
-        _offsets[device] = start + (count + 3) // 4
+        _offsets[device] = counters_after(start, count)
         return _seed, start
 
 
@@ -65,7 +71,7 @@ def _uniform(shape: Shape) -> GPUTensor:
     with _lock:
         start = _offsets.get(device, 0)
         result = _core.random(shape, _seed, start)
-        _offsets[device] = start + (result.size + 3) // 4
+        _offsets[device] = counters_after(start, result.size)
     return result
 
 

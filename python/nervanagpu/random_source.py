@@ -12,6 +12,7 @@ import numpy as np
 from nervanagpu import _core, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import shown
+from nervanagpu.random import counters_after
 from nervanagpu.reductions import operand_of
 
 Size = Any  # None: a number; an int; a tuple of them
@@ -69,7 +70,7 @@ class Source:
         """float32 numbers in [0, 1), multiples of 2**-24."""
         with self._lock:
             words = _core.random(shape, self._seed, self._offset)
-            self._offset += (words.size + 3) // 4
+            self._offset = counters_after(self._offset, words.size)
         return words
 
     def _fine(self, shape: tuple[int, ...]) -> GPUTensor:

@@ -77,8 +77,8 @@ def _state(state: Any) -> tuple[int, int]:
         name, seed, offset = state
         if name != "Philox4x32-10":
             raise ValueError
-        most = (1 << 64) - 1
-        return integer("set_state", "seed", seed, 0, most), integer("set_state", "counters", offset, 0, most)
+        spent = integer("set_state", "counters", offset, 0, random.COUNTERS - 1)
+        return integer("set_state", "seed", seed, 0, (1 << 64) - 1), spent
     except (TypeError, ValueError):
         needs = 'needs what get_state gives: ("Philox4x32-10", seed, counters)'
         raise ValueError(f"set_state: state is {shown(state)}; {needs}") from None

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 namespace nervanagpu::c_api {
 namespace {
@@ -40,6 +41,9 @@ ng_status caught() noexcept {
   } catch (const CheckError& e) {
     return fail(NG_CHECK_ERROR, e.what());
   } catch (const std::bad_alloc&) {
+    last_text = "out of host memory";
+    return NG_OUT_OF_MEMORY;
+  } catch (const std::length_error&) {  // of a container
     last_text = "out of host memory";
     return NG_OUT_OF_MEMORY;
   } catch (const std::exception& e) {

@@ -302,8 +302,7 @@ std::shared_ptr<void> pinned_memory(std::size_t bytes) {
   // More than a host can address; below it sums of sizes do not wrap.
   const bool possible = bytes <= std::numeric_limits<std::ptrdiff_t>::max();
   void* memory = possible ? device.allocate_host(std::max<std::size_t>(bytes, 1)) : nullptr;
-  if (memory == nullptr)
-    throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes of host memory asked for");
+  if (memory == nullptr) throw out_of_host_memory(std::to_string(bytes));
   return {memory, [&device](void* p) { device.free_host(p); }};
 }
 
