@@ -322,4 +322,29 @@ std::unique_ptr<Layer::Impl> make_deconv(const Config& c) {
   return make<Deconv>(c, "DeconvLayer");
 }
 
+LayerPtr conv(std::int64_t channels, const Extent& window, const ConvSpec& s) {
+  return Layer::create({{"layer", "ConvLayer"},
+                        {"K", channels},
+                        {"window", window.values()},
+                        {"stride", s.stride.values()},
+                        {"padding", s.padding.values()},
+                        {"dilation", s.dilation.values()},
+                        {"groups", s.groups},
+                        {"bias", s.bias},
+                        {"relu", s.relu}});
+}
+
+LayerPtr deconv(std::int64_t channels, const Extent& window, const DeconvSpec& s) {
+  return Layer::create({{"layer", "DeconvLayer"},
+                        {"K", channels},
+                        {"window", window.values()},
+                        {"stride", s.stride.values()},
+                        {"padding", s.padding.values()},
+                        {"dilation", s.dilation.values()},
+                        {"output_padding", s.output_padding.values()},
+                        {"groups", s.groups},
+                        {"bias", s.bias},
+                        {"relu", s.relu}});
+}
+
 }  // namespace nervanagpu::layers

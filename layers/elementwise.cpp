@@ -1,4 +1,7 @@
 // Layers that map element to element: data, bias, activation, dropout.
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "layers/fields.h"
@@ -85,28 +88,21 @@ class Bias final : public Layer::Impl {
   }
 };
 
-constexpr std::array<std::pair<const char*, Activation>, 5> kActivations{{{"identity", Activation::identity},
-                                                                          {"relu", Activation::relu},
-                                                                          {"leaky_relu", Activation::leaky_relu},
-                                                                          {"tanh", Activation::tanh},
-                                                                          {"sigmoid", Activation::sigmoid}}};
+// As Activation counts them.
+constexpr std::array<std::string_view, 5> kNames = {"identity", "relu", "leaky_relu", "tanh", "sigmoid"};
 
 class ActivationLayer final : public Layer::Impl {
  public:
   ActivationLayer(const std::string& f, double slope) : slope_(static_cast<float>(slope)) {
-    for (const auto& [text, kind] : kActivations) {
-      if (f == text) {
-        f_ = kind;
-        if (!(slope >= 0.0)) refuse("slope", std::to_string(slope), "0 or more");
-        return;
-      }
-    }
-    refuse("activation", "'" + f + "'", "identity, relu, leaky_relu, tanh or sigmoid");
+    const auto* const known = std::ranges::find(kNames, f);
+    if (known == kNames.end()) refuse("activation", "'" + f + "'", "identity, relu, leaky_relu, tanh or sigmoid");
+    f_ = static_cast<Activation>(known - kNames.begin());
+    if (!(slope >= 0.0)) refuse("slope", std::to_string(slope), "0 or more");
   }
   [[nodiscard]] const char* kind() const override { return "Activation"; }
   [[nodiscard]] Config config() const override {
     return {{"layer", "ActivationLayer"},
-            {"activation", kActivations[static_cast<std::size_t>(f_)].first},
+            {"activation", std::string(kNames[static_cast<std::size_t>(f_)])},
             {"slope", static_cast<double>(slope_)}};
   }
   Sample shape(const Sample& in) override {
@@ -224,6 +220,25 @@ std::unique_ptr<Layer::Impl> make_dropout(const Config& c) {
   const double rate = f.number("rate", 0.5);
   f.done();
   return std::make_unique<Dropout>(rate);
+}
+
+LayerPtr data(const Shape& shape, const DataOptions& options) {
+  return Layer::create(
+      {{"layer", "DataLayer"}, {"shape", shape}, {"N", options.batch}, {"dtype", std::string(name_of(options.dtype))}});
+}
+
+LayerPtr bias() {
+  return Layer::create({{"layer", "BiasLayer"}});
+}
+
+LayerPtr activation(Activation f, float slope) {
+  return Layer::create({{"layer", "ActivationLayer"},
+                        {"activation", std::string(kNames[static_cast<std::size_t>(f)])},
+                        {"slope", static_cast<double>(slope)}});
+}
+
+LayerPtr dropout(double rate) {
+  return Layer::create({{"layer", "DropoutLayer"}, {"rate", rate}});
 }
 
 }  // namespace nervanagpu::layers

@@ -157,4 +157,8 @@ std::unique_ptr<Layer::Impl> make_full(const Config& c) {
   return std::make_unique<Full>(outputs, bias, relu, e);
 }
 
+LayerPtr full(std::int64_t outputs, const FullSpec& s) {
+  return Layer::create({{"layer", "FullLayer"}, {"nOut", outputs}, {"bias", s.bias}, {"relu", s.relu}});
+}
+
 }  // namespace nervanagpu::layers

@@ -132,16 +132,9 @@ std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, in
                                     std::int64_t least);
 
 // Each layer from its table entry.
-std::unique_ptr<Layer::Impl> make_data(const Config& c);
-std::unique_ptr<Layer::Impl> make_conv(const Config& c);
-std::unique_ptr<Layer::Impl> make_deconv(const Config& c);
-std::unique_ptr<Layer::Impl> make_pool(const Config& c);
-std::unique_ptr<Layer::Impl> make_full(const Config& c);
-std::unique_ptr<Layer::Impl> make_bias(const Config& c);
-std::unique_ptr<Layer::Impl> make_activation(const Config& c);
-std::unique_ptr<Layer::Impl> make_dropout(const Config& c);
-std::unique_ptr<Layer::Impl> make_inception(std::vector<std::vector<LayerPtr>> branches);
-std::unique_ptr<Layer::Impl> make_softmax();
+#define NG_LAYER(name, make) std::unique_ptr<Layer::Impl> make(const Config& c);
+#include "layers/kinds.inc"
+#undef NG_LAYER
 bool is_softmax(const Layer& layer);
 
 }  // namespace nervanagpu::layers

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "layers/fields.h"
 #include "layers/impl.h"
 #include "layers/text.h"
 #include "nervanagpu/error.hpp"
@@ -177,8 +178,24 @@ class Inception final : public Layer::Impl {
 
 }  // namespace
 
-std::unique_ptr<Layer::Impl> make_inception(std::vector<std::vector<LayerPtr>> branches) {
+std::unique_ptr<Layer::Impl> make_inception(const Config& c) {
+  Fields f(c, "Inception");
+  f.ignore({"partitions"});
+  f.done();
+  const auto it = c.fields().find("partitions");
+  if (it == c.fields().end() || !std::holds_alternative<Branches>(it->second)) {
+    throw InvalidArgument("Inception: partitions is missing; needs lists of layers");
+  }
+  std::vector<std::vector<LayerPtr>> branches;
+  for (const auto& partition : std::get<Branches>(it->second)) {
+    branches.emplace_back();
+    for (const Config& layer : partition) branches.back().push_back(Layer::create(layer));
+  }
   return std::make_unique<Inception>(std::move(branches));
+}
+
+LayerPtr inception(std::vector<std::vector<LayerPtr>> branches) {
+  return std::make_shared<Layer>(std::make_unique<Inception>(std::move(branches)));
 }
 
 }  // namespace nervanagpu::layers

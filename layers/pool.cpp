@@ -168,4 +168,18 @@ std::unique_ptr<Layer::Impl> make_pool(const Config& c) {
   return std::make_unique<Pool>(w, e);
 }
 
+LayerPtr pool(const Extent& window, const PoolSpec& s) {
+  return Layer::create({{"layer", "PoolLayer"},
+                        {"op", s.op == PoolOp::max   ? "max"
+                               : s.op == PoolOp::avg ? "avg"
+                                                     : "l2"},
+                        {"window", window.values()},
+                        {"stride", s.stride.values()},
+                        {"padding", s.padding.values()},
+                        {"J", s.maps},
+                        {"str_j", s.maps_stride},
+                        {"pad_j", s.maps_padding},
+                        {"count_padding", s.count_padding}});
+}
+
 }  // namespace nervanagpu::layers

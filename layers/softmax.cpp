@@ -79,8 +79,14 @@ class Softmax final : public Layer::Impl {
 
 }  // namespace
 
-std::unique_ptr<Layer::Impl> make_softmax() {
+std::unique_ptr<Layer::Impl> make_softmax(const Config& c) {
+  Fields f(c, "SoftmaxLayer");
+  f.done();
   return std::make_unique<Softmax>();
+}
+
+LayerPtr softmax() {
+  return Layer::create({{"layer", "SoftmaxLayer"}});
 }
 
 bool is_softmax(const Layer& layer) {
