@@ -3,7 +3,7 @@
 namespace nervanagpu::conv_detail::tensor_cores {
 namespace {
 
-constexpr std::string_view kHalves = "_h_";  // in front of the tile of a forced kernel
+constexpr std::string_view kHalfBlocks = "_h_";  // in front of the tile of a forced kernel
 
 }  // namespace
 
@@ -181,10 +181,10 @@ void Pass::launch(const Launch& l) {
     }
   }
   const std::size_t mark = arena_.mark();
-  if (const auto halves = in_halves(l)) {
+  if (const auto blocks = in_half_blocks(l)) {
     Forced tile = forced_;
-    if (tile.kernel.starts_with(kHalves)) tile.kernel.erase(0, kHalves.size() - 1);
-    launch_product(*halves, hconv::choose(work_of(*halves, packs_of(pass_, p_)), multiprocessors(), tile), 0);
+    if (tile.kernel.starts_with(kHalfBlocks)) tile.kernel.erase(0, kHalfBlocks.size() - 1);
+    launch_product(*blocks, hconv::choose(work_of(*blocks, packs_of(pass_, p_)), multiprocessors(), tile), 0);
     arena_.release(mark);
     return;
   }
@@ -227,18 +227,18 @@ std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
   return product::microseconds(g) < hconv::microseconds(plain_work(l)) ? std::optional(g) : std::nullopt;
 }
 
-// hconv.sass's PASS h, where that is faster: a function of the problem alone.
-std::optional<Pass::Launch> Pass::in_halves(const Launch& l) {
-  const bool forced = forced_.kernel.starts_with(kHalves);
+// In half blocks (hconv.sass's PASS h), where that is faster: a function of the problem alone.
+std::optional<Pass::Launch> Pass::in_half_blocks(const Launch& l) {
+  const bool forced = forced_.kernel.starts_with(kHalfBlocks);
   if (l.gathered.channels != 0 || (!forced && (!forced_.kernel.empty() || forced_.splits > 1))) return std::nullopt;
   const hconv::Work work = plain_work(l);
-  const auto halves = hconv::in_halves(work);
-  if (!halves && forced) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
-  if (!halves || (!forced && hconv::microseconds(work) <= halves->microseconds)) return std::nullopt;
+  const auto blocks = hconv::in_half_blocks(work);
+  if (!blocks && forced) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  if (!blocks || (!forced && hconv::microseconds(work) <= blocks->microseconds)) return std::nullopt;
   const Pixels rows = filters(0, l.gemm.n, l.x.channels);
   Launch out = l;
-  out.pass = halves->work.pass;
-  out.gemm.k = halves->work.product.k;
+  out.pass = blocks->work.pass;
+  out.gemm.k = blocks->work.product.k;
   out.divisor = l.x.channels / (kBlock / 2);
   out.a = half_columns_map(l.x, l.gather, l.deep);
   out.b = filters_map({rows.address, rows.type, rows.channels, rows.pitch, {1, 1, 1}, l.gemm.n}, kBox);

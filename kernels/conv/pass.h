@@ -179,7 +179,7 @@ class Pass {
   [[nodiscard]] static std::optional<Launch> in_channels_of_16_bits(const Launch& l);
   void launch_resident(const Launch& l, const resident::Choice& choice);
   [[nodiscard]] std::optional<GemmProblem> as_product(const Launch& l) const;
-  std::optional<Launch> in_halves(const Launch& l);
+  std::optional<Launch> in_half_blocks(const Launch& l);
   void launch(const Launch& l);
   [[nodiscard]] Grid grid_of(const GemmProblem& g, const hgemm::Tile& tile, std::int64_t splits = 1,
                              std::int64_t packs = 1) const;

@@ -117,7 +117,7 @@ Choice chosen(const Work& w, int multiprocessors) {
   const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors, w.taps);
   return known.get(key, [&] {
     Choice out;
-    if (w.taps.empty() && w.pass != 'h') {  // tiles of several classes are not cut, nor those of halves
+    if (w.taps.empty() && w.pass != 'h') {  // tiles of several classes are not cut, nor those of half blocks
       out.splits = cheapest_splits(
           w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
     }
@@ -203,14 +203,14 @@ double microseconds(const Work& w, const Choice& choice, const Costs& costs) {
   return tile_cost(w, choice.tile, choice.splits, hgemm::kProcessors, costs);
 }
 
-std::optional<Halves> in_halves(const Work& w) {
+std::optional<HalfBlocks> in_half_blocks(const Work& w) {
   const bool backward = w.pass == 'b';
   const std::int64_t channels = backward ? w.k : w.c;
   const std::int64_t taps = hgemm::blocks_of(w.product) / ceil_div(channels, kBox);
   if ((w.pass != 'f' && !backward) || w.groups != 1 || w.apart) return std::nullopt;
   if (channels % kBox != kBox / 2 || taps < 2) return std::nullopt;
   if (!sgemm::half(w.product.a_type) || w.product.c_type != w.product.a_type) return std::nullopt;
-  Halves out{.work = w};
+  HalfBlocks out{.work = w};
   out.work.pass = 'h';
   out.work.product.k = ceil_div(taps * channels, kBox) * kBox;
   out.microseconds = microseconds(out.work) + (backward ? kFitted.copy : 0);
@@ -218,8 +218,8 @@ std::optional<Halves> in_halves(const Work& w) {
 }
 
 double least_microseconds(const Work& w) {
-  const std::optional<Halves> halves = in_halves(w);
-  return halves ? std::min(microseconds(w), halves->microseconds) : microseconds(w);
+  const std::optional<HalfBlocks> blocks = in_half_blocks(w);
+  return blocks ? std::min(microseconds(w), blocks->microseconds) : microseconds(w);
 }
 
 double microseconds(const Work& w) {

@@ -32,13 +32,13 @@ struct Work {
   std::vector<std::int64_t> taps = {};
 };
 
-// fprop or bprop in blocks of two halves, where 32 * odd channels are gathered, and nothing is asked for that these cannot do. bprop:
-// as a fprop of dy, of filters that are copied before.
-struct Halves {
+// fprop or bprop whose blocks of 64 channels are two half blocks of 32, each of its own tap: where 32 * odd channels are
+// gathered, and nothing is asked for that these cannot do. bprop: as a fprop of dy, of filters that are copied before.
+struct HalfBlocks {
   Work work;
   double microseconds = 0;  // by the model of an H200
 };
-std::optional<Halves> in_halves(const Work& w);
+std::optional<HalfBlocks> in_half_blocks(const Work& w);
 
 // The number of splits of k, none longer than `least` of them are (but of four blocks at least, and no more than memory has room for),
 // whose microseconds are fewest by `cost(work, splits)`.
@@ -52,7 +52,7 @@ double most_blocks(const Work& work, const hgemm::Tile& tile, int multiprocessor
 // The cheapest by a model of an H200. forced: the end of a kernel's name, as "_128x256x1", or a number of splits.
 Choice choose(const Work& work, int multiprocessors, const Forced& forced);
 
-// The model's microseconds of that choice, on the GPU that it is of, in halves too; and of another.
+// The model's microseconds of that choice, on the GPU that it is of, in half blocks too; and of another.
 double least_microseconds(const Work& work);
 double microseconds(const Work& work);
 double microseconds(const Work& work, const Choice& choice, const Costs& costs = kFitted);
