@@ -6,7 +6,7 @@ endif()
 # What reads text and bytes, and needs no device.
 add_library(ng_parsers STATIC
   layers/config.cpp layers/config_json.cpp layers/safetensors.cpp kernels/gemm/choose/choices.cpp
-  src/json.cpp src/private_file.cpp src/numbers/dtype.cpp src/error.cpp src/tensor/tensor_map.cpp)
+  src/json.cpp src/private_file.cpp src/numbers/dtype.cpp src/error.cpp src/device/tensor_map.cpp)
 target_include_directories(ng_parsers PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(ng_parsers PUBLIC ng_sass PRIVATE ng_flags)
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/fuzz/*_fuzz.cpp)

@@ -7,12 +7,12 @@
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
-#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
 #include "src/device/placement.h"
 #include "src/memory/workspace.h"
 #include "src/tensor/pixel_pitch.h"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu {
 namespace conv_detail {
@@ -66,7 +66,7 @@ void put_pitch(ConvProblem& p, const char* name, Role role, const Tensor& t) {
 }
 
 void check_apart(const char* out_name, const Tensor& out, const char* name, const Tensor& t) {
-  if (sgemm::overlap(out, t)) {
+  if (shares_memory(out, t)) {
     throw InvalidArgument(std::string("conv: ") + out_name + " shares memory with " + name +
                           "; needs memory of its own");
   }

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu::nn {
 namespace {
@@ -54,13 +54,13 @@ void check_contiguous(const Named& a) {
 }
 
 void check_apart(const Named& out, const Named& in) {
-  if (sgemm::overlap(out.t, in.t)) {
+  if (shares_memory(out.t, in.t)) {
     throw InvalidArgument(start(out) + " shares memory with " + in.name + "; needs memory of its own");
   }
 }
 
 void check_apart_or_same(const Named& out, const Named& in) {
-  if (out.t.address() != in.t.address() && sgemm::overlap(out.t, in.t)) {
+  if (out.t.address() != in.t.address() && shares_memory(out.t, in.t)) {
     throw InvalidArgument(start(out) + " shares a part of its memory with " + in.name +
                           "; needs all of it, or memory of its own");
   }

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "kernels/gemm/tensors/overlap.h"
 #include "kernels/nn/axes.h"
 #include "kernels/nn/launch.h"
 #include "kernels/nn/nn.h"
@@ -14,6 +13,7 @@
 #include "src/ceil_div.h"
 #include "src/device/placement.h"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu {
 namespace nn {
@@ -198,7 +198,7 @@ void convert(const Tensor& from, Tensor& to, const Rounding& rounding, const Str
   }
   const bool same =
       from.address() == to.address() && from.strides() == to.strides() && size_of(from.dtype()) == size_of(to.dtype());
-  if (!same && sgemm::overlap(from, to)) {
+  if (!same && shares_memory(from, to)) {
     throw InvalidArgument("convert: to shares memory with from; needs memory of its own, or all of the same");
   }
   nn::convert_strided(current_device(), {from.address(), from.dtype(), from.strides()},

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "kernels/gemm/tensors/overlap.h"
 #include "kernels/pool/problem.h"
 #include "nervanagpu/error.hpp"
 #include "src/device/placement.h"
 #include "src/tensor/pixel_pitch.h"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu {
 namespace pool_detail {
@@ -50,7 +50,7 @@ std::int64_t pitch_in(const Tensor& t) {
 }
 
 void check_apart(const char* out_name, const Tensor& out, const char* name, const Tensor& t) {
-  if (sgemm::overlap(out, t)) {
+  if (shares_memory(out, t)) {
     throw InvalidArgument(std::string("pool: ") + out_name + " shares memory with " + name +
                           "; needs memory of its own");
   }

@@ -10,8 +10,8 @@
 #include "nervanagpu/overlap.hpp"
 #include "src/device/cuda_bound.h"
 #include "src/device/status.h"
+#include "src/device/tensor_map.h"
 #include "src/module/unpack.h"
-#include "src/tensor/tensor_map.h"
 
 namespace nervanagpu {
 namespace {

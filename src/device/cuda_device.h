@@ -12,9 +12,9 @@
 
 #include "src/device/device.h"
 #include "src/device/driver.h"
-#include "src/launch/launch_log.h"
-#include "src/memory/pool.h"
-#include "src/module/retired_modules.h"
+#include "src/device/launch_log.h"
+#include "src/device/pool.h"
+#include "src/device/retired_modules.h"
 
 namespace nervanagpu {
 

@@ -8,8 +8,8 @@
 
 #include "nervanagpu/error.hpp"
 #include "sass/emulate/load/size.h"
-#include "src/memory/pool.h"
-#include "src/tensor/tensor_map.h"
+#include "src/device/pool.h"
+#include "src/device/tensor_map.h"
 
 namespace nervanagpu {
 namespace {

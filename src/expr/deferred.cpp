@@ -102,7 +102,7 @@ NodePtr value_of(const Tensor& tensor) {
   for (const Write& one : w.writes) {
     if (!here(one)) continue;
     if (same_view(one.to, tensor)) return one.value.node();
-    if (overlap(one.to, tensor)) {
+    if (may_share_memory(one.to, tensor)) {
       do_writes();
       return nullptr;
     }
@@ -134,7 +134,8 @@ void assign_later(const Tensor& out, const Expr& x) {
     same->value = value;
     return;
   }
-  if (std::ranges::any_of(w.writes, [&](const Write& one) { return here(one) && overlap(one.to, out); })) do_writes();
+  if (std::ranges::any_of(w.writes, [&](const Write& one) { return here(one) && may_share_memory(one.to, out); }))
+    do_writes();
   w.writes.push_back({out, value});
   writes_wait.store(true, std::memory_order_release);
 }

@@ -1,5 +1,9 @@
 #include "src/expr/pending.h"
 
+#include <string>
+
+#include "nervanagpu/error.hpp"
+#include "src/expr/promote.h"
 #include "src/tensor/shape.h"
 
 namespace nervanagpu::expr {
@@ -63,7 +67,30 @@ void end_recording(const void* graph) {
   }
 }
 
-bool overlap(const Tensor& a, const Tensor& b) {
+void check_assignable(const Tensor& out, const Expr& x) {
+  check_writable(out);
+  const NodePtr& node = x.node();
+  if ((!node->weak || is_complex(node->dtype)) && !same_kind(node->dtype, out.dtype())) {
+    throw TypeError("value has dtype " + std::string(name_of(node->dtype)) + "; needs one that converts to " +
+                    std::string(name_of(out.dtype())) + " (numpy.can_cast, same_kind)");
+  }
+  const Shape& from = node->shape;
+  bool fits = from.size() <= out.shape().size();
+  for (std::size_t i = 0; fits && i < from.size(); ++i) {
+    const std::int64_t to = out.shape()[out.shape().size() - from.size() + i];
+    fits = from[i] == to || from[i] == 1;
+  }
+  if (!fits) {
+    throw InvalidArgument("value has shape " + text_of(from) + "; needs one that broadcasts to " +
+                          text_of(out.shape()));
+  }
+  if (!distinct(out.shape(), out.strides())) {
+    throw InvalidArgument("a tensor " + text_of(out.shape()) + " with strides " + text_of(out.strides()) +
+                          " has elements in the same memory and cannot be written");
+  }
+}
+
+bool may_share_memory(const Tensor& a, const Tensor& b) {
   const Bytes x = bytes_of(a);
   const Bytes y = bytes_of(b);
   return x.begin < y.end && y.begin < x.end;
@@ -83,7 +110,7 @@ bool part_view(const Tensor& part, const Tensor& of) {
 }
 
 bool reads(const Node& node, const Tensor& tensor) {
-  if (node.op == ExprOp::tensor) return overlap(node.tensor, tensor);
+  if (node.op == ExprOp::tensor) return may_share_memory(node.tensor, tensor);
   for (const NodePtr& in : node.inputs) {
     if (reads(*in, tensor)) return true;
   }

@@ -27,7 +27,7 @@ std::recursive_mutex& tree_mutex();
 void check_assignable(const Tensor& out, const Expr& x);
 
 // Whether two views share bytes, by the ranges that they span.
-bool overlap(const Tensor& a, const Tensor& b);
+bool may_share_memory(const Tensor& a, const Tensor& b);
 bool reads(const Node& node, const Tensor& tensor);
 // Whether they are the same elements in the same order, of one dtype.
 bool same_view(const Tensor& a, const Tensor& b);

@@ -221,7 +221,9 @@ void run(const NodePtr& node, const Tensor& to);
 // The products of the tree; true: it was one, with its epilogue, and stands in `to`, or is a leaf now.
 bool products_of(const NodePtr& node, const Tensor* to) {
   const bool any = node->made_as_product || expr::open_products.load(std::memory_order_relaxed) != 0;
-  return any && fuse::run_products(node, to, &run);
+  if (!any) return false;
+  const fuse::RunProducts products = fuse::run_products.load(std::memory_order_acquire);
+  return products != nullptr && products(node, to, &run);
 }
 
 void run_anew(const NodePtr& node, const Tensor& to);
@@ -336,7 +338,7 @@ void run_any(const NodePtr& node, const Tensor& to) {
 // Whether element i of the result needs other elements of `out` than its own: then it cannot be computed in place.
 bool clashes(const Node& n, const Tensor& out, const Shape& shape) {
   if (n.op == ExprOp::tensor) {
-    if (!expr::overlap(n.tensor, out)) return false;
+    if (!expr::may_share_memory(n.tensor, out)) return false;
     if (is_complex(out.dtype()) && expr::part_view(n.tensor, out) && n.tensor.shape() == shape) return false;
     return n.tensor.address() != out.address() || n.tensor.dtype() != out.dtype() || n.tensor.shape() != shape ||
            n.tensor.strides() != out.strides();
@@ -428,29 +430,6 @@ void evaluate(std::span<const Expr> all) {
     evaluate_here(own);
   }
   evaluate(left);
-}
-
-void expr::check_assignable(const Tensor& out, const Expr& x) {
-  check_writable(out);
-  const NodePtr& node = x.node();
-  if ((!node->weak || is_complex(node->dtype)) && !expr::same_kind(node->dtype, out.dtype())) {
-    throw TypeError("value has dtype " + std::string(name_of(node->dtype)) + "; needs one that converts to " +
-                    std::string(name_of(out.dtype())) + " (numpy.can_cast, same_kind)");
-  }
-  const Shape& from = node->shape;
-  bool fits = from.size() <= out.shape().size();
-  for (std::size_t i = 0; fits && i < from.size(); ++i) {
-    const std::int64_t to = out.shape()[out.shape().size() - from.size() + i];
-    fits = from[i] == to || from[i] == 1;
-  }
-  if (!fits) {
-    throw InvalidArgument("value has shape " + text_of(from) + "; needs one that broadcasts to " +
-                          text_of(out.shape()));
-  }
-  if (!distinct(out.shape(), out.strides())) {
-    throw InvalidArgument("a tensor " + text_of(out.shape()) + " with strides " + text_of(out.strides()) +
-                          " has elements in the same memory and cannot be written");
-  }
 }
 
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "nervanagpu/error.hpp"
-#include "src/tensor/tensor_map.h"
+#include "src/device/tensor_map.h"
 
 namespace nervanagpu {
 

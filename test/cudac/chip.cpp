@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "src/tensor/tensor_map.h"
+#include "src/device/tensor_map.h"
 
 namespace nervanagpu::test {
 namespace {

@@ -1,5 +1,5 @@
 // The memory pool: sizes, streams, captures, want of memory.
-#include "src/memory/pool.h"
+#include "src/device/pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Modules are unloaded when no stream can still need them.
-#include "src/module/retired_modules.h"
+#include "src/device/retired_modules.h"
 
 #include <gtest/gtest.h>
 

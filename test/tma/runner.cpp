@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "src/device/select_device.h"
-#include "src/tensor/tensor_map.h"
+#include "src/device/tensor_map.h"
 
 namespace nervanagpu::test {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/tensors/dot.h"
-#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu::sgemm {
 namespace {
@@ -48,7 +48,7 @@ void put_mask(GemmProblem& p, const Tensor* mask, const Tensor& a, const Tensor&
            "; needs rows of contiguous words, matrices one behind the other");
   }
   const auto check = [&](const char* name, const Tensor& t) {
-    if (overlap(*mask, t)) refuse(std::string("mask shares memory with ") + name + "; needs memory of its own");
+    if (shares_memory(*mask, t)) refuse(std::string("mask shares memory with ") + name + "; needs memory of its own");
   };
   check("a", a);
   check("b", b);
@@ -82,7 +82,7 @@ void put_sums(GemmProblem& p, const GemmOptions& options, const Tensor& a, const
     }
     if (!t.contiguous()) refuse(std::string(v.name) + " has strides " + text_of(t.strides()) + "; needs it contiguous");
     const auto check = [&](const char* name, const Tensor* other) {
-      if (other != nullptr && overlap(t, *other)) {
+      if (other != nullptr && shares_memory(t, *other)) {
         refuse(std::string(v.name) + " shares memory with " + name + "; needs memory of its own");
       }
     };

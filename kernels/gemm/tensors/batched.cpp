@@ -7,12 +7,12 @@
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/tensors/dot.h"
-#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/device/placement.h"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu {
 namespace {

@@ -10,13 +10,13 @@
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/tensor_cores/hgemm_rows.h"
 #include "kernels/gemm/tensors/dot.h"
-#include "kernels/gemm/tensors/overlap.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/device/placement.h"
 #include "src/memory/workspace.h"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu {
 namespace {
@@ -217,7 +217,7 @@ void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOpti
   sgemm::check_apart(a, b, c, options.bias);
   if (options.scale == nullptr) return;
   if (options.scale->dtype() != Dtype::float32) refuse_type("scale", *options.scale, "float32");
-  if (sgemm::overlap(c, *options.scale)) {
+  if (shares_memory(c, *options.scale)) {
     refuse("out shares memory with scale; needs memory of its own");
   }
 }
@@ -370,7 +370,7 @@ void run(GemmProblem p, const GemmOptions& options) {
 
 void check_apart(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias) {
   const auto check = [&](const char* name, const Tensor& t) {
-    if (overlap(c, t)) refuse(std::string("out shares memory with ") + name + "; needs memory of its own");
+    if (shares_memory(c, t)) refuse(std::string("out shares memory with ") + name + "; needs memory of its own");
   };
   check("a", a);
   check("b", b);

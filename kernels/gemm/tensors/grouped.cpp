@@ -6,12 +6,12 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/group.h"
 #include "kernels/gemm/tensors/dot.h"
-#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "src/device/placement.h"
 #include "src/memory/workspace.h"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu {
 namespace {
@@ -60,7 +60,7 @@ void check_apart(const std::vector<GroupedProduct>& products) {
     auto r = std::lower_bound(results.begin(), results.end(), from,
                               [](const Result& x, std::uint64_t v) { return x.begin < v; });
     for (; r != results.end() && r->begin < end; ++r) {
-      if (r->product == i || r->end <= begin || !sgemm::overlap(products[r->product].c, t)) continue;
+      if (r->product == i || r->end <= begin || !shares_memory(products[r->product].c, t)) continue;
       refuse(i, std::string(name) + " shares memory with out of product " + std::to_string(r->product));
     }
   };

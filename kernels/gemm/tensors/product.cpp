@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernels/gemm/tensors/dot.h"
+#include "kernels/gemm/tensors/run_products.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "src/device/placement.h"
@@ -31,6 +32,7 @@ Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
   const Placed placed("product", {{"a", a}, {"b", b}});
   sgemm::check_operands(a, b);
   expr::before_work();  // so that nobody's write of a or b waits, and a product before this one is begun
+  fuse::run_products.store(&sgemm::run_products, std::memory_order_release);
   auto n = std::make_shared<Node>();
   expr::become_product(*n);
   n->precision = precision();

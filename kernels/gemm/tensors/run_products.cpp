@@ -1,5 +1,4 @@
-// Products in expressions: src/fuse/products.h.
-#include "src/fuse/products.h"
+#include "kernels/gemm/tensors/run_products.h"
 
 #include <algorithm>
 #include <string>
@@ -8,13 +7,13 @@
 #include "kernels/gemm/epilogue/product_epilogue.h"
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/tensors/dot.h"
-#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm_plan.hpp"
 #include "src/expr/pending.h"
 #include "src/fuse/kernel.h"
 #include "src/tensor/shape.h"
+#include "src/tensor/shares_memory.h"
 
 namespace nervanagpu::fuse {
 namespace {
@@ -78,7 +77,7 @@ std::string line_of(const sgemm::Epilogue& e, const Tensor& a, const Tensor& b, 
 
 // The kernel writes there as it is told to.
 bool is_target(const Tensor& to, const Node& n, const sgemm::Epilogue& e) {
-  const auto apart = [&](const NodePtr& in) { return !sgemm::overlap(to, in->tensor); };
+  const auto apart = [&](const NodePtr& in) { return !shares_memory(to, in->tensor); };
   const bool lies = to.ndim() == 2 && !e.rounding.stochastic ? sgemm::matrix_of(to).has_value() : to.contiguous();
   return lies && to.shape() == n.shape && to.dtype() == n.dtype && std::ranges::all_of(e.product->inputs, apart) &&
          (!e.bias || !expr::reads(**e.bias, to)) && (!e.scale || !expr::reads(**e.scale, to));
@@ -152,17 +151,18 @@ bool compute_products(const NodePtr& node, const Tensor* to, const Run& run) {
     expr::settle(*node, stands);
     return to == nullptr;
   }
-  for (const NodePtr& in : std::vector(node->inputs)) run_products(widens(*in) ? in->inputs[0] : in, nullptr, run);
+  for (const NodePtr& in : std::vector(node->inputs)) {
+    sgemm::run_products(widens(*in) ? in->inputs[0] : in, nullptr, run);
+  }
   return false;
 }
 
 }  // namespace
-
-bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
-  if (!node->made_as_product) return !node->leaf() && compute_products(node, to, run);
-  const Claim claim(*node);
-  if (!claim.mine()) return to == nullptr && !node->borrowed;
-  return compute_products(node, to, run);
-}
-
 }  // namespace nervanagpu::fuse
+
+bool nervanagpu::sgemm::run_products(const expr::NodePtr& node, const Tensor* to, const fuse::Run& run) {
+  if (!node->made_as_product) return !node->leaf() && fuse::compute_products(node, to, run);
+  const fuse::Claim claim(*node);
+  if (!claim.mine()) return to == nullptr && !node->borrowed;
+  return fuse::compute_products(node, to, run);
+}

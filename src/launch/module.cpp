@@ -9,7 +9,7 @@
 #include "sass/dis/listing.h"
 #include "sass/verify/verify.h"
 #include "src/device/placement.h"
-#include "src/module/module_arguments.h"
+#include "src/launch/module_arguments.h"
 
 namespace nervanagpu {
 namespace {

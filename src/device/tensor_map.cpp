@@ -1,4 +1,4 @@
-#include "src/tensor/tensor_map.h"
+#include "src/device/tensor_map.h"
 
 #include "nervanagpu/error.hpp"
 

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "src/memory/pool.h"
+#include "src/device/pool.h"
 
 namespace nervanagpu {
 

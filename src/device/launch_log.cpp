@@ -1,4 +1,4 @@
-#include "src/launch/launch_log.h"
+#include "src/device/launch_log.h"
 
 namespace nervanagpu {
 

@@ -25,10 +25,6 @@ struct Graph::Recorded {
   }
 };
 
-void refuse_in_graph(const char* what) {
-  throw Error(std::string("graph: ") + what + " while this thread records one");
-}
-
 namespace {
 
 // Nobody knows what a graph writes: what this thread wrote before has the values of then.

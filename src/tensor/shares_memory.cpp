@@ -1,10 +1,10 @@
-#include "kernels/gemm/tensors/overlap.h"
+#include "src/tensor/shares_memory.h"
 
 #include <cstdlib>
 
 #include "src/tensor/shape.h"
 
-namespace nervanagpu::sgemm {
+namespace nervanagpu {
 namespace {
 
 struct Range {
@@ -44,7 +44,7 @@ bool rows_of(const Tensor& t, std::int64_t& row, std::int64_t& pitch) {
 
 }  // namespace
 
-bool overlap(const Tensor& a, const Tensor& b) {
+bool shares_memory(const Tensor& a, const Tensor& b) {
   if (a.size() == 0 || b.size() == 0) return false;
   const Range ra = range_of(a);
   const Range rb = range_of(b);
@@ -63,4 +63,4 @@ bool overlap(const Tensor& a, const Tensor& b) {
   return column < row_a || column + row_b > pitch;
 }
 
-}  // namespace nervanagpu::sgemm
+}  // namespace nervanagpu

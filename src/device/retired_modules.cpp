@@ -1,4 +1,4 @@
-#include "src/module/retired_modules.h"
+#include "src/device/retired_modules.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "src/memory/pool.h"
+#include "src/device/pool.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "src/module/module_arguments.h"
+#include "src/launch/module_arguments.h"
 
 #include <bit>
 #include <cmath>
