@@ -3,7 +3,8 @@
 
 Includes go one way, files stay small and say what they are for, facts of instructions stand in rows (op_lists.py),
 cells of the pages' tables stay within 80 characters, their sentences within 25 words (sentences.py):
-include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. Exit status 1 lists each break as file:line.
+include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. There are no circles of folders, and what a
+header declares is defined in its folder (rooms.py). Exit status 1 lists each break as file:line.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 import op_lists  # noqa: E402
+import rooms  # noqa: E402
 import sentences  # noqa: E402
 
 MAX_LINES = 800
@@ -102,11 +104,9 @@ def main() -> int:
         for pattern in ("*.h", "*.hpp", "*.inc", "*.cpp", "*.py")
         for path in (ROOT / folder).rglob(pattern)
     ]
-    found = [
-        problem
-        for path in sorted(sources)
-        for problem in problems_of(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
-    ]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(sources)}
+    found = [problem for path, text in texts.items() for problem in problems_of(path, text)]
+    found += rooms.circles(texts) + rooms.defined_elsewhere(texts)
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
         path, text = page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8")
