@@ -43,7 +43,7 @@ def errors_of(kind: str, text: str, given: str) -> str:
     done = subprocess.run(
         [name, standard, "-Wall", "-Wextra", "-Wno-unused", "-Wno-missing-field-initializers", "-Werror",
          "-fsyntax-only", f"-I{ROOT / 'include'}", "-x", language, "-"],
-        input=source, capture_output=True, text=True, timeout=300, check=False,
+        input=source, capture_output=True, encoding="utf-8", errors="replace", timeout=300, check=False,
     )  # fmt: skip
     return done.stderr
 
