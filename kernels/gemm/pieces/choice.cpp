@@ -37,10 +37,9 @@ struct Strict {
   bool many = false;  // in many parts
   bool few = false;   // a thread has few sums, of shorter chains
 };
-Strict strict_sums(const GemmProblem& problem) {
+Strict strict_sums(const GemmProblem& from) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, bool, bool, bool>;
   static auto& all = *new Memo<Key, Strict>;
-  const GemmProblem& from = problem;
   const Key key = {
       from.m, from.n, from.k, from.batch, from.a_transposed, from.b_transposed, from.stride_a == 0, from.stride_b == 0};
   return all.get(key, [&] {
