@@ -330,20 +330,24 @@ def summary(results: Path) -> str:
     def line(what: str, peer: str, ratio: str, result: dict, commit: str = "") -> str:
         """The commit, and the GPU where it is not the table's."""
         gpu = "" if "H200" in result["gpu"] else f", {result['gpu'].removeprefix('NVIDIA ').split()[0]}"
-        return f"| {what} | {peer} | {ratio} | {(commit or result['commit'])[:7]}{gpu} |"
+        return f"| {what} | {peer} | {ratio} | {commit or result['commit'][:7]}{gpu} |"
 
     lines = ["| | peer | times as fast | commit |", "|---|---|---|---|"]
     totals = []
     for networks in (load("convnets"), load("convnets_tensor")):
-        for r in steps_of(networks):
-            totals.append(r)
-            if not r["ratio"]:
-                continue
-            best = min((ms, form) for form, ms in r["peers"].items() if ms)
-            peer = f"PyTorch, {'torch.compile' if 'compiled' in best[1] else 'eager'}: {best[0]:.2f} ms"
-            dtype = f"{r['dtype']}{' tensor' if r.get('precision') == 'tensor' else ''}"
-            what = f"{NETWORKS[r['case']]}, {dtype}, N={r['n']}: {r.get('median_ms', r['ms']):.2f} ms a step"
-            lines.append(line(what, peer, f"**{r['ratio']:.2f}**", networks, r.get("commit", "")))
+        steps = steps_of(networks)
+        totals += steps
+        for case in dict.fromkeys(r["case"] for r in steps if r["ratio"]):
+            rows = [r for r in steps if r["case"] == case and r["ratio"]]
+            best = [min((ms, form) for form, ms in r["peers"].items() if ms) for r in rows]
+            forms = dict.fromkeys("torch.compile" if "compiled" in form else "eager" for _, form in best)
+            peer = f"PyTorch, {' and '.join(forms)}: {' and '.join(f'{ms:.2f}' for ms, _ in best)} ms"
+            dtypes = [f"{r['dtype']}{' tensor' if r.get('precision') == 'tensor' else ''}" for r in rows]
+            times = " and ".join(f"{r.get('median_ms', r['ms']):.2f}" for r in rows)
+            what = f"{NETWORKS[case]}, {' and '.join(dtypes)}, N={rows[0]['n']}: {times} ms a step"
+            commits = dict.fromkeys((r.get("commit") or networks["commit"])[:7] for r in rows)
+            ratios = " and ".join(f"**{r['ratio']:.2f}**" for r in rows)
+            lines.append(line(what, peer, ratios, networks, ", ".join(commits)))
     for name, what, peer, dtype in SPREADS:
         result = load(name)
         rows = [r for r in result["rows"] if dtype in (None, r["dtype"]) and " tile " not in r["case"]]
@@ -351,10 +355,12 @@ def summary(results: Path) -> str:
         lines.append(line(what, peer, _spread(ratios), result))
     sorts = load("sort")
     keys = next(r for r in sorts["rows"] if r["shape"] == [10**8] and r["dtype"] == "float32")
-    for name in ("sort", "argsort"):
-        ours, cupy = keys[name]["ours"]["ms"], keys[name]["cupy"]
-        row = f"{name} of 10^8 float32: {ours:.2f} ms", f"CuPy: {cupy['ms']:.2f} ms"
-        lines.append(line(*row, f"**{cupy['times_as_fast']:.2f}**", sorts, keys.get("commit", "")))
+    both = [keys[name] for name in ("sort", "argsort")]
+    ours = " and ".join(f"{k['ours']['ms']:.2f}" for k in both)
+    cupy = " and ".join(f"{k['cupy']['ms']:.2f}" for k in both)
+    ratios = " and ".join(f"**{k['cupy']['times_as_fast']:.2f}**" for k in both)
+    row = f"sort and argsort of 10^8 float32: {ours} ms", f"CuPy: {cupy} ms"
+    lines.append(line(*row, ratios, sorts, keys.get("commit", "")[:7]))
     expressions = load("elementwise")
     for what, peers, name in (
         ("expressions of 4096 x 8192 float32", ("inductor", "autotuned"), "torch.compile, its best"),
