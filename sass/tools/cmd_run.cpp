@@ -54,7 +54,8 @@ std::uint64_t room_for_arrays() {
                                 : std::uint64_t{1} << 34;
 }
 
-// Each argument must have the size of its parameter; arrays are pointers.
+// Each argument must have the size of its parameter, and be a float where that is known to be one; arrays are pointers.
+// Cubins of ptxas name no parameters and say sizes alone.
 Status check_args(const KernelImage& kernel, const std::vector<RunArg>& args) {
   if (args.size() != kernel.params.size()) {
     std::string all;
@@ -65,10 +66,15 @@ Status check_args(const KernelImage& kernel, const std::vector<RunArg>& args) {
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Param& p = kernel.params[i];
     const unsigned bytes = args[i].array ? 8 : size_of(args[i].type);
-    if (bytes == size_of(p.type)) continue;
-    return error("parameter " + std::to_string(i) + (p.name.empty() ? "" : " `" + p.name + "`") + " has " +
-                 std::to_string(size_of(p.type)) + " bytes; " + args[i].title() +
-                 (args[i].array ? " is a pointer of 8" : " has " + std::to_string(bytes)));
+    const std::string which = "parameter " + std::to_string(i) + (p.name.empty() ? "" : " `" + p.name + "`");
+    if (bytes != size_of(p.type)) {
+      return error(which + " has " + std::to_string(size_of(p.type)) + " bytes; " + args[i].title() +
+                   (args[i].array ? " is a pointer of 8" : " has " + std::to_string(bytes)));
+    }
+    if (!p.name.empty() && is_float(p.type) != (!args[i].array && is_float(args[i].type))) {
+      return error(which + " is " + std::string(name_of(p.type)) + "; found " + args[i].title() +
+                   (args[i].array ? ", a pointer" : ""));
+    }
   }
   return Done{};
 }

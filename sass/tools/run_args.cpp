@@ -18,9 +18,6 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 34;
 
-bool is_float(ParamType t) {
-  return t == ParamType::f16 || t == ParamType::f32 || t == ParamType::f64;
-}
 bool is_signed(ParamType t) {
   return t == ParamType::s8 || t == ParamType::s16 || t == ParamType::s32 || t == ParamType::s64;
 }
@@ -203,6 +200,10 @@ std::string number_text(const RunArg& a, std::uint64_t i) {
 }
 
 }  // namespace
+
+bool is_float(ParamType t) {
+  return t == ParamType::f16 || t == ParamType::f32 || t == ParamType::f64;
+}
 
 std::string RunArg::title() const {
   return std::string(name_of(type)) + (array ? "[" + std::to_string(count) + "]" : "");

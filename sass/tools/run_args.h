@@ -22,6 +22,8 @@ struct RunArg {
   [[nodiscard]] std::string title() const;  // "f32[1024]"
 };
 
+bool is_float(ParamType type);
+
 // "f32[1024]=random", "u32=5", "f32=1.5". `index` (from 0) seeds the random fill together with `seed`. An array takes its
 // bytes from `room`, or is refused.
 Result<RunArg> read_run_arg(std::string_view text, std::uint64_t seed, std::size_t index, std::uint64_t& room);

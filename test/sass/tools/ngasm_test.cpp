@@ -165,6 +165,46 @@ TEST_F(Ngasm, RunAsksTheNeeds) {
   EXPECT_EQ(first_line(o.out), "ngasm: error: kernel k needs grid_x == n / 4; grid_x is 3, n is 8");
 }
 
+TEST_F(Ngasm, RunTakesFloatsForFloatsAlone) {
+  write("types.sass", R"(.kernel k
+.arch sm_90a
+.param ptr out
+.param f64 a
+.param u64 n
+.param f32 b
+.param s32 m
+.threads 32
+.reg at[2] align 2, v[2] align 2
+  ULDC.64 UR4, sys[descriptor]
+  MOV at[0], param[out]
+  MOV at[1], param[out+4]
+  MOV v[0], param[a]
+  MOV v[1], param[a+4]
+  DADD v[0], v[0], v[0]
+  STG.E.64 desc[UR4][at[0].64], v[0]
+  EXIT
+)");
+  const Outcome as = ngasm("as types.sass -o t.cubin");
+  ASSERT_EQ(as.status, 0) << as.out;
+  const std::string k = "run t.cubin --grid 1 --block 32 --dump-args ";
+  const Outcome run = ngasm(k + "--arg f64[2]=ones --arg f64=1.5 --arg s64=7 --arg f32=0 --arg u32=1");
+  ASSERT_EQ(run.status, 0) << run.out;
+  EXPECT_NE(run.out.find("\n  3 1\n"), std::string::npos) << run.out;
+  const auto message = [&](const std::string& arguments) { return first_line(ngasm(k + arguments).out); };
+  EXPECT_EQ(message("--arg f64=1 --arg f64=1 --arg u64=7 --arg f32=0 --arg u32=1"),
+            "ngasm: error: parameter 0 `out` is ptr; found f64");
+  EXPECT_EQ(message("--arg u64=0 --arg f64=1 --arg f64=1 --arg f32=0 --arg u32=1"),
+            "ngasm: error: parameter 2 `n` is u64; found f64");
+  EXPECT_EQ(message("--arg u64=0 --arg u64=1 --arg u64=1 --arg f32=0 --arg u32=1"),
+            "ngasm: error: parameter 1 `a` is f64; found u64");
+  EXPECT_EQ(message("--arg u64=0 --arg f64[1]=ones --arg u64=1 --arg f32=0 --arg u32=1"),
+            "ngasm: error: parameter 1 `a` is f64; found f64[1], a pointer");
+  EXPECT_EQ(message("--arg u64=0 --arg f64=1 --arg u64=1 --arg u32=0 --arg u32=1"),
+            "ngasm: error: parameter 3 `b` is f32; found u32");
+  EXPECT_EQ(message("--arg u64=0 --arg f64=1 --arg u64=1 --arg f32=0 --arg f32=1"),
+            "ngasm: error: parameter 4 `m` is s32; found f32");
+}
+
 TEST_F(Ngasm, RandomIsTheSameEverywhere) {
   ASSERT_EQ(ngasm("as scale.sass -o s.cubin -D V=a").status, 0);
   const std::string run =
