@@ -42,10 +42,7 @@ void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& 
 
 class ConvBase : public Layer::Impl {
  public:
-  ConvBase(Geometry g, const Expected& e) : geometry(std::move(g)), expected(e) {
-    if (geometry.channels < 1) refuse("K", std::to_string(geometry.channels), "1 or more channels");
-    if (geometry.groups < 1) refuse("groups", std::to_string(geometry.groups), "1 or more");
-  }
+  ConvBase(Geometry g, const Expected& e) : geometry(std::move(g)), expected(e) {}
 
   [[nodiscard]] double flops() const override {
     ConvProblem p = shapes;
@@ -132,10 +129,10 @@ class Conv final : public ConvBase {
     p.k = geometry.channels;
     p.groups = geometry.groups;
     p.in = in.space;
-    p.filter = spatial("window", geometry.window, in.axes, 1, 1);
-    p.stride = spatial("stride", geometry.stride, in.axes, 1, 1);
-    p.pad = spatial("padding", geometry.padding, in.axes, 0, 0);
-    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1, 1);
+    p.filter = spatial("window", geometry.window, in.axes, 1);
+    p.stride = spatial("stride", geometry.stride, in.axes, 1);
+    p.pad = spatial("padding", geometry.padding, in.axes, 0);
+    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1);
     if (p.c % p.groups != 0 || p.k % p.groups != 0) {
       refuse("groups", std::to_string(p.groups),
              "a divisor of " + std::to_string(p.c) + " and " + std::to_string(p.k) + ", the channels that come and go");
@@ -232,11 +229,11 @@ class Deconv final : public ConvBase {
     p.c = geometry.channels;
     p.k = in.channels;
     p.groups = geometry.groups;
-    p.filter = spatial("window", geometry.window, in.axes, 1, 1);
-    p.stride = spatial("stride", geometry.stride, in.axes, 1, 1);
-    p.pad = spatial("padding", geometry.padding, in.axes, 0, 0);
-    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1, 1);
-    const auto extra = spatial("output_padding", geometry.output_padding, in.axes, 0, 0);
+    p.filter = spatial("window", geometry.window, in.axes, 1);
+    p.stride = spatial("stride", geometry.stride, in.axes, 1);
+    p.pad = spatial("padding", geometry.padding, in.axes, 0);
+    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1);
+    const auto extra = spatial("output_padding", geometry.output_padding, in.axes, 0);
     for (std::size_t i = 0; i < 3; ++i) {
       p.in[i] = (in.space[i] - 1) * p.stride[i] - 2 * p.pad[i] + p.dilation[i] * (p.filter[i] - 1) + 1 + extra[i];
       if (extra[i] >= p.stride[i] && extra[i] > 0) {

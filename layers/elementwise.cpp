@@ -36,7 +36,6 @@ class Data final : public Layer::Impl {
  public:
   Data(Shape shape, std::int64_t batch, Dtype dtype) : shape_(std::move(shape)), batch_(batch), dtype_(dtype) {
     if (!shape_.empty()) static_cast<void>(Sample::of(shape_));
-    if (batch < 0) refuse("N", std::to_string(batch), "0 or more");
     if (dtype != Dtype::float32 && dtype != Dtype::int8 && dtype != Dtype::uint8) {
       throw TypeError("Data: dtype is " + std::string(name_of(dtype)) +
                       "; needs float32 (that of the network), int8 or uint8");

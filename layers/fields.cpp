@@ -1,5 +1,8 @@
 #include "layers/fields.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "layers/text.h"
 #include "nervanagpu/error.hpp"
 
@@ -22,12 +25,14 @@ Fields::Fields(const Config& config, const char* layer) : config_(config), layer
 
 std::int64_t Fields::required(const std::string& name) {
   if (!config_.has(name)) throw InvalidArgument(layer_ + ": " + name + " is missing; needs a number");
-  return integer(name, 0);
+  return integer(name, 1);
 }
 
 std::int64_t Fields::integer(const std::string& name, std::int64_t otherwise) {
   take(name);
-  return config_.integer(name, otherwise);
+  const std::int64_t found = config_.integer(name, otherwise);
+  if (found < otherwise) refuse(name, std::to_string(found), std::to_string(otherwise) + " or more");
+  return found;
 }
 
 double Fields::number(const std::string& name, double otherwise) {
@@ -55,7 +60,12 @@ Extent Fields::extent(const std::string& name, std::initializer_list<const char*
   }
   if (config_.has(name)) {
     if (any) throw InvalidArgument(layer_ + ": " + name + " is given, and its parts too; needs one of them");
-    return Extent(config_.integers(name, {otherwise}));
+    Ints given = config_.integers(name, {otherwise});
+    if (std::any_of(given.begin(), given.end(), [&](std::int64_t v) { return v < otherwise; })) {
+      refuse(name, given.size() == 1 ? std::to_string(given[0]) : text_of(given),
+             std::to_string(otherwise) + " or more");
+    }
+    return Extent(std::move(given));
   }
   return any ? Extent(list) : Extent(otherwise);
 }

@@ -22,7 +22,8 @@ class Fields {
  public:
   Fields(const Config& config, const char* layer);
 
-  std::int64_t required(const std::string& name);
+  // Numbers that count: `otherwise` is what one that is left out is, and the least that one may be.
+  std::int64_t required(const std::string& name);  // 1 or more
   std::int64_t integer(const std::string& name, std::int64_t otherwise);
   double number(const std::string& name, double otherwise);
   bool flag(const std::string& name, bool otherwise);

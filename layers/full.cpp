@@ -14,9 +14,7 @@ namespace {
 class Full final : public Layer::Impl {
  public:
   Full(std::int64_t outputs, bool bias, bool relu, const Expected& e)
-      : outputs_(outputs), bias_(bias), relu_(relu), expected_(e) {
-    if (outputs < 1) refuse("nOut", std::to_string(outputs), "1 or more outputs");
-  }
+      : outputs_(outputs), bias_(bias), relu_(relu), expected_(e) {}
   [[nodiscard]] const char* kind() const override { return "Full"; }
   [[nodiscard]] Config config() const override {
     return {{"layer", "FullLayer"}, {"nOut", outputs_}, {"bias", bias_}, {"relu", relu_}};

@@ -197,8 +197,7 @@ Ref chain_bprop(Program& program, const std::vector<LayerPtr>& chain, Ref dy, co
   return first == 0 ? dy : Ref{};
 }
 
-std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, int axes, std::int64_t fill,
-                                    std::int64_t least) {
+std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, int axes, std::int64_t fill) {
   std::array<std::int64_t, 3> out = {fill, fill, fill};
   const Ints& v = e.values();
   const auto count = static_cast<std::size_t>(axes);
@@ -214,9 +213,6 @@ std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, in
     }
   } else {
     bad("1 number or " + std::to_string(count));
-  }
-  for (std::size_t i = 3 - count; i < 3; ++i) {
-    if (out[i] < least) bad(std::to_string(least) + " or more");
   }
   return out;
 }

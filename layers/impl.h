@@ -128,8 +128,7 @@ Ref chain_fprop(Program& program, const std::vector<LayerPtr>& chain, Ref x, con
 Ref chain_bprop(Program& program, const std::vector<LayerPtr>& chain, Ref dy, const Sink& sink);
 
 // An extent as (D, H, W): `fill` for axes there are not. Throws InvalidArgument naming `what`.
-std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, int axes, std::int64_t fill,
-                                    std::int64_t least);
+std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, int axes, std::int64_t fill);
 
 // Each layer from its table entry.
 #define NG_LAYER(name, make) std::unique_ptr<Layer::Impl> make(const Config& c);

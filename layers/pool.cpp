@@ -50,9 +50,9 @@ class Pool final : public Layer::Impl {
     PoolProblem p;
     p.op = w_.op;
     p.count_padding = w_.count_padding;
-    const auto window = spatial("window", w_.window, in.axes, 1, 1);
-    const auto stride = spatial("stride", w_.stride, in.axes, 0, 0);
-    const auto padding = spatial("padding", w_.padding, in.axes, 0, 0);
+    const auto window = spatial("window", w_.window, in.axes, 1);
+    const auto stride = spatial("stride", w_.stride, in.axes, 0);
+    const auto padding = spatial("padding", w_.padding, in.axes, 0);
     p.in = {in.channels, in.space[0], in.space[1], in.space[2]};
     p.window = {w_.maps, window[0], window[1], window[2]};
     p.pad = {w_.maps_padding, padding[0], padding[1], padding[2]};

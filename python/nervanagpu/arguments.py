@@ -65,6 +65,16 @@ def no_bool(function: str, name: str, value: Any) -> Any:
     return value
 
 
+def count(function: str, name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
+    """How many of something: an integer and no bool, from `low` to `high`."""
+    return integer(function, name, no_bool(function, name, value), low, high)
+
+
+def counts(function: str, name: str, value: Any, low: int | None = None, high: int | None = None) -> list[int]:
+    """Counts of a sequence, or one alone."""
+    return integers(function, name, no_bool(function, name, value), low, high)
+
+
 def number(function: str, name: str, value: Any, low: float | None = None, high: float | None = None) -> float:
     """`value` as a finite float, from `low` to `high`: of numbers, not of text."""
     try:

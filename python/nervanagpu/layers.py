@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter
-from nervanagpu.arguments import choice, dtype_name, flag, integer, integers, is_integer, iterable, number, shown
+from nervanagpu.arguments import choice, count, counts, dtype_name, flag, is_integer, iterable, number, shown
 from nervanagpu.nn import ActivationName
 
 Ints = int | Sequence[int]
@@ -50,15 +50,15 @@ __all__ = [
 ]
 
 
-_LIMITS = -(1 << 31), (1 << 31) - 1  # that products of lengths do not overflow; layers say what they need
+_MOST = (1 << 31) - 1  # that products of lengths do not overflow
 
 
-def _int(layer: str, name: str, value: int) -> int:
-    return integer(layer, name, value, *_LIMITS)
+def _int(layer: str, name: str, value: int, low: int = 1) -> int:
+    return count(layer, name, value, low, _MOST)
 
 
-def _ints(layer: str, name: str, value: Ints) -> int | list[int]:
-    numbers = integers(layer, name, value, *_LIMITS)
+def _ints(layer: str, name: str, value: Ints, low: int = 1) -> int | list[int]:
+    numbers = counts(layer, name, value, low, _MOST)
     return numbers[0] if is_integer(value) else numbers
 
 
@@ -133,8 +133,8 @@ class Data(Layer):
         super().__init__(
             {
                 "layer": "DataLayer",
-                "shape": integers("Data", "shape", shape, 1),
-                "N": integer("Data", "batch", batch, 0),
+                "shape": _ints("Data", "shape", shape),
+                "N": _int("Data", "batch", batch, 0),
                 "dtype": dtype_name("Data", dtype),
             }
         )
@@ -165,7 +165,7 @@ class Conv(Layer):
                 "K": _int("Conv", "channels", channels),
                 "window": _ints("Conv", "window", window),
                 "stride": _ints("Conv", "stride", stride),
-                "padding": _ints("Conv", "padding", padding),
+                "padding": _ints("Conv", "padding", padding, 0),
                 "dilation": _ints("Conv", "dilation", dilation),
                 "groups": _int("Conv", "groups", groups),
                 "bias": flag("Conv", "bias", bias),
@@ -200,9 +200,9 @@ class Deconv(Layer):
                 "K": _int("Deconv", "channels", channels),
                 "window": _ints("Deconv", "window", window),
                 "stride": _ints("Deconv", "stride", stride),
-                "padding": _ints("Deconv", "padding", padding),
+                "padding": _ints("Deconv", "padding", padding, 0),
                 "dilation": _ints("Deconv", "dilation", dilation),
-                "output_padding": _ints("Deconv", "output_padding", output_padding),
+                "output_padding": _ints("Deconv", "output_padding", output_padding, 0),
                 "groups": _int("Deconv", "groups", groups),
                 "bias": flag("Deconv", "bias", bias),
                 "relu": flag("Deconv", "relu", relu),
@@ -234,10 +234,10 @@ class Pool(Layer):
                 "op": choice("Pool", "op", op, ("max", "avg", "l2")),
                 "window": _ints("Pool", "window", window),
                 "stride": 0 if stride is None else _ints("Pool", "stride", stride),
-                "padding": _ints("Pool", "padding", padding),
+                "padding": _ints("Pool", "padding", padding, 0),
                 "J": _int("Pool", "maps", maps),
-                "str_j": _int("Pool", "maps_stride", maps_stride),
-                "pad_j": _int("Pool", "maps_padding", maps_padding),
+                "str_j": _int("Pool", "maps_stride", maps_stride, 0),
+                "pad_j": _int("Pool", "maps_padding", maps_padding, 0),
                 "count_padding": flag("Pool", "count_padding", count_padding),
             }
         )

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter, Stream
-from nervanagpu.arguments import choice, flag, host_array, integer, integers, iterable, number, path_of, shown
+from nervanagpu.arguments import choice, count, counts, flag, host_array, iterable, number, path_of, shown
 
 Array = npt.NDArray[np.float32]
 History = dict[str, list[float]]
@@ -104,7 +104,7 @@ class Network:
             master = not stochastic
         self._net = _core.Network(
             chain,
-            None if input_shape is None else integers("Network", "input_shape", input_shape),
+            None if input_shape is None else counts("Network", "input_shape", input_shape),
             layout,
             dtype,
             seed,
@@ -171,7 +171,7 @@ class Network:
 
     def summary(self, batch: int = 64) -> str:
         """A table of layers, shapes, parameters, FLOPs and memory; printed, and returned."""
-        text = self._net.summary(batch)
+        text = self._net.summary(self._batch("summary", batch))
         print(text, end="")
         return text
 
@@ -180,7 +180,7 @@ class Network:
 
         Weights and gradients come on top, and the batch as it was sent.
         """
-        return Memory(*self._net.memory(batch, training))
+        return Memory(*self._net.memory(self._batch("memory", batch), training))
 
     def share_memory(self, share: bool) -> None:
         """Whether tensors that do not live at the same time share memory (they do); results are the same."""
@@ -225,7 +225,8 @@ class Network:
             if len(parts) != 2:
                 raise ValueError(f"validation has {len(parts)} parts; needs samples and labels")
             vx, vy = self._samples("validation x", parts[0]), self._labels("validation y", parts[1])
-        epochs = integer("fit", "epochs", epochs, 0, (1 << 31) - 1)
+        epochs = count("fit", "epochs", epochs, 0, (1 << 31) - 1)
+        size = 0 if batch is None else self._batch("fit", batch)
         if callback is not None and not callable(callback):
             raise TypeError(f"fit: callback is {shown(callback)}; needs a function")
         bar = _bar(epochs * len(samples)) if progress and sys.stderr.isatty() else None
@@ -239,9 +240,9 @@ class Network:
                 bar.set_postfix_str(f"loss {loss:.4f}, accuracy {100 * accuracy:.2f} %", refresh=False)
                 bar.update(epoch * len(samples) + sample - bar.n)
 
-        def train(count: int, rate: float, told: Callable[..., None]) -> _Lists:
+        def train(passes: int, rate: float, told: Callable[..., None]) -> _Lists:
             sgd = (rate, momentum, weight_decay)
-            options = (count, self._batch(batch), *sgd, shuffle, statistics, bar is not None)
+            options = (passes, size, *sgd, shuffle, statistics, bar is not None)
             return self._net.fit(samples, labels, *options, vx, vy, told)
 
         try:
@@ -268,11 +269,12 @@ class Network:
 
     def predict(self, x: npt.ArrayLike, batch: int = 256) -> Array:
         """The results (n, *output_shape), float32: of a softmax the probabilities of the classes."""
-        return self._net.predict(self._samples("x", x), batch)
+        return self._net.predict(self._samples("x", x), self._batch("predict", batch))
 
     def evaluate(self, x: npt.ArrayLike, y: npt.ArrayLike, batch: int = 256) -> Evaluation:
         """Mean cross-entropy and accuracy."""
-        return Evaluation(*self._net.evaluate(self._samples("x", x), self._labels("y", y), batch))
+        size = self._batch("evaluate", batch)
+        return Evaluation(*self._net.evaluate(self._samples("x", x), self._labels("y", y), size))
 
     def train_step(
         self, x: npt.ArrayLike, y: npt.ArrayLike, lr: float = 0.01, momentum: float = 0.0, weight_decay: float = 0.0
@@ -339,8 +341,8 @@ class Network:
     # --- arguments
 
     @staticmethod
-    def _batch(batch: int | None) -> int:
-        return 0 if batch is None else integer("fit", "batch", batch, 1, (1 << 63) - 1)
+    def _batch(function: str, batch: int) -> int:
+        return count(function, "batch", batch, 1, (1 << 63) - 1)
 
     def _samples(self, name: str, x: npt.ArrayLike) -> npt.NDArray[np.generic]:
         array = host_array(name, x)

@@ -611,7 +611,6 @@ def test_entries_refused(conf, message):
         (lambda: L.Conv(3, 3), (5,), r"input shape is \(5,\); needs spatial axes"),
         (lambda: L.Conv(3, 3), (2, 5, 1), "the output is empty"),
         (lambda: L.Conv(3, (2, 2, 3)), (5, 5, 1), r"window is \(2, 2, 3\); needs 2 numbers"),
-        (lambda: L.Conv(3, 3, stride=0), (5, 5, 1), "stride is 0; needs 1 or more"),
         (lambda: L.Conv(4, 3, groups=3), (5, 5, 3), "groups is 3; needs a divisor of 3 and 4"),
         (lambda: L.Deconv(4, 3, output_padding=1), (5, 5, 3), "output_padding is 1; needs less than the stride"),
         (lambda: L.Pool(7), (5, 5, 1), "empty|output"),
