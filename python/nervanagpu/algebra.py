@@ -20,7 +20,7 @@ from nervanagpu.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.reductions import operand_of
 
 
-@public()
+@public(composed=True)
 def outer(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """The product of each element of a with each of b, both in one row: (a.size, b.size)."""
     return elementwise.multiply(ravel(operand_of(a))[:, None], ravel(operand_of(b))[None], out)
@@ -110,7 +110,7 @@ def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> GPU
     return _core.diagonal(matrices[..., :length, :length])
 
 
-@public(method=True)
+@public(method=True, composed=True)
 def trace(
     x: Operand,
     offset: int = 0,

@@ -84,7 +84,7 @@ def common_type(*arrays: Any) -> Any:
     """The float dtype that holds the values of all; of integers float64. TypeError for bools."""
     kinds = []
     for k, x in enumerate(arrays):
-        dtype = dtypes.dtype_of(x)
+        dtype = dtypes.dtype_of(x, "common_type", f"arrays[{k}]")
         if dtypes.kind_of(dtype) == "b":
             raise TypeError(
                 f"common_type: arrays[{k}] is bool; needs numbers: can't get common type for non-numeric array"

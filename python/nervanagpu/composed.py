@@ -22,7 +22,7 @@ from nervanagpu.placement import per_device
 from nervanagpu.reductions import operand_of
 
 
-@public(numpy=False)
+@public(numpy=False, composed=True)
 def logsumexp(x: GPUTensor, axis: int = -1, keepdims: bool = False) -> GPUTensor:
     """log(sum(e ** x)) along `axis`, without overflow: one kernel. inf among them gives inf, -inf alone -inf."""
 
@@ -34,14 +34,14 @@ def logsumexp(x: GPUTensor, axis: int = -1, keepdims: bool = False) -> GPUTensor
     return elementwise.log(total) + centre(keepdims)
 
 
-@public(numpy=False)
+@public(numpy=False, composed=True)
 def log_softmax(x: GPUTensor, axis: int = -1) -> GPUTensor:
     """x - logsumexp(x) along `axis`: one kernel."""
     centred = elementwise.subtract(x, reductions.max(x, axis, keepdims=True))
     return centred - elementwise.log(reductions.sum(elementwise.exp(centred), axis, keepdims=True))
 
 
-@public(numpy=False)
+@public(numpy=False, composed=True)
 def layer_norm(
     x: GPUTensor,
     weight: Operand | None = None,
@@ -207,7 +207,7 @@ def concatenate(
     return out
 
 
-@public()
+@public(composed=True)
 def stack(
     arrays: Sequence[Operand],
     axis: int = 0,

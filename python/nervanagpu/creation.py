@@ -511,7 +511,7 @@ def linspace(
     return (made, step) if retstep else made
 
 
-@public(numpy=False)
+@public(numpy=False, composed=True)
 def logspace(
     start: Any,
     stop: Any,
@@ -531,7 +531,7 @@ def logspace(
     return made if dtype is None else _core.as_dtype(made, dtype)
 
 
-@public(numpy=False)
+@public(numpy=False, composed=True)
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None, axis: int = 0
 ) -> GPUTensor:

@@ -154,7 +154,7 @@ KINDS = {
 KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"] + KINDS["complex floating"]
 
 
-def dtype_of(x: Any) -> Any:
+def dtype_of(x: Any, function: str, name: str = "dtype") -> Any:
     """The dtype that x is, has or names."""
     dtype = x if isinstance(x, type | str | np.dtype) else getattr(x, "dtype", x)
     if _is_bfloat16(dtype):
@@ -162,20 +162,21 @@ def dtype_of(x: Any) -> Any:
     try:
         return np.dtype(dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"dtype is {shown(x)}; needs a tensor, or what numpy.dtype understands ({error})") from None
+        words = f"needs a tensor, or what numpy.dtype understands ({error})"
+        raise TypeError(f"{function}: {name} is {shown(x)}; {words}") from None
 
 
 @public()
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is of a kind, which may be another dtype, or a tuple of kinds. The kinds are "bool", "signed
     integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"."""
-    name = str(dtype_of(dtype))
+    name = str(dtype_of(dtype, "isdtype"))
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str) and kind in KINDS:
         return name in KINDS[kind]
     try:
-        return name == str(dtype_of(kind))
+        return name == str(dtype_of(kind, "isdtype", "kind"))
     except TypeError:
         raise ValueError(f"isdtype: kind is {shown(kind)}; needs a dtype or one of {', '.join(KINDS)}") from None
 
@@ -186,7 +187,7 @@ def result_type(*values: Any) -> Any:
     if not values:
         raise ValueError("result_type: there is nothing; needs tensors, dtypes or numbers")
     plain = (bool, int, float, complex)
-    given = [v if isinstance(v, plain) else dtype_of(v) for v in values]
+    given = [v if isinstance(v, plain) else dtype_of(v, "result_type", f"values[{i}]") for i, v in enumerate(values)]
     if any(_is_bfloat16(g) for g in given if not isinstance(g, plain)):
         return promoted(*(g for g in given if not isinstance(g, plain)))
     try:
@@ -198,13 +199,13 @@ def result_type(*values: Any) -> Any:
 @public()
 def promote_types(first: Any, second: Any) -> Any:
     """The dtype that holds the values of both."""
-    return result_type(dtype_of(first), dtype_of(second))
+    return result_type(dtype_of(first, "promote_types", "first"), dtype_of(second, "promote_types", "second"))
 
 
 @public()
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     """Whether a tensor or dtype becomes another dtype by numpy.can_cast's rule."""
-    from_, to = dtype_of(from_), dtype_of(to)
+    from_, to = dtype_of(from_, "can_cast", "from_"), dtype_of(to, "can_cast", "to")
     if _is_bfloat16(from_) or _is_bfloat16(to):
         if casting in ("no", "equiv", "safe"):
             return str(promoted(from_, to)) == str(to)
@@ -227,7 +228,7 @@ class _Bfloat16Info:
 @public()
 def finfo(dtype: Any) -> Any:
     """The limits of a float dtype or of a tensor's, as numpy.finfo; of bfloat16, too."""
-    found = dtype_of(dtype)
+    found = dtype_of(dtype, "finfo")
     if _is_bfloat16(found):
         return _Bfloat16Info
     if found.kind not in "fc":
@@ -238,7 +239,7 @@ def finfo(dtype: Any) -> Any:
 @public()
 def iinfo(int_type: Any) -> Any:
     """The limits of an integer dtype or of a tensor's, as numpy.iinfo."""
-    found = dtype_of(int_type)
+    found = dtype_of(int_type, "iinfo", "int_type")
     if _is_bfloat16(found) or found.kind not in "iu":
         raise ValueError(f"iinfo: int_type is {found}; needs integers")
     return np.iinfo(found)

@@ -482,7 +482,7 @@ def clip(
     if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP and not asked:
         return _clipped(a, low, high)
 
-    # NumPy's of one bound is another ufunc.
+    ufunc_keywords.outputs("clip", out, 1)  # NumPy's of one bound is another ufunc, which would name itself
     operands = [x for x in (a, low, high) if x is not None]
     name = "clip" if len(operands) == 3 else "positive" if low is high else "maximum" if high is None else "minimum"
     compute = _clipped if name == "clip" else partial(_apply, name)

@@ -9,11 +9,13 @@ what NumPy's protocols find, the stubs (`__init__.pyi`) and docs/functions.md (t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from nervanagpu.arguments import AxisError
 from nervanagpu.placement import placed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,16 +39,43 @@ class Row(NamedTuple):
 TABLE: list[Row] = []
 
 
-def public(*aliases: str, method: bool | str = False, space: str = "", numpy: bool | str = True) -> Callable[[F], F]:
+_RENAMED = (TypeError, ValueError, IndexError, OverflowError, AxisError)
+
+
+def _named(function: F) -> F:
+    """`function`; its errors name it, and not the public functions that it is made of."""
+    own = function.__name__
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            return function(*args, **named)
+        except _RENAMED as error:
+            name, colon, rest = str(error).partition(": ")
+            if type(error) not in _RENAMED or name == own or not colon or name not in _all_names():
+                raise
+            raise type(error)(f"{own}: {rest}").with_traceback(error.__traceback__) from None
+
+    return call  # type: ignore[return-value]
+
+
+@functools.cache
+def _all_names() -> frozenset[str]:
+    return frozenset(name for row in TABLE for name in row.names)
+
+
+def public(
+    *aliases: str, method: bool | str = False, space: str = "", numpy: bool | str = True, composed: bool = False
+) -> Callable[[F], F]:
     """Enters a function under its name and `aliases`.
 
     method: whether it is a method of tensors, which become its first argument; or the names that it has as one.
     space: the namespace below nervanagpu. numpy: whether NumPy's functions of these names may be given tensors and call
-    it; or their names.
+    it; or their names. composed: it hands arguments on to other public functions; errors of theirs get its name.
     """
 
     def enter(function: F) -> F:
-        function = placed(function)
+        function = placed(_named(function) if composed else function)
         names = (function.__name__, *aliases)
         methods = tuple(method.split()) if isinstance(method, str) else names if method else ()
         theirs = tuple(numpy.split()) if isinstance(numpy, str) else names if numpy else ()

@@ -160,13 +160,13 @@ def sinc(x: Operand) -> GPUTensor:
     return elementwise.where(elementwise.equal(x, 0), 1.0, elementwise.sin(turn) / turn)
 
 
-@public()
+@public(composed=True)
 def fix(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """x without its fraction."""
     return elementwise.trunc(x, out)
 
 
-@public("around", method="round")
+@public("around", method="round", composed=True)
 def round(x: Operand, decimals: int = 0, out: GPUTensor | None = None) -> GPUTensor:
     """x rounded to so many decimals, half to even, as NumPy does it: rint(x * 10 ** decimals) / 10 ** decimals."""
     x = operand_of(x)

@@ -98,7 +98,7 @@ def _arg_extreme(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) 
     return find(elementwise.where(lost, instead, given), axis, out, keepdims=keepdims)
 
 
-@public()
+@public(composed=True)
 def nanargmax(
     x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False
 ) -> GPUTensor:
@@ -106,7 +106,7 @@ def nanargmax(
     return _arg_extreme("nanargmax", x, axis, out, keepdims)
 
 
-@public()
+@public(composed=True)
 def nanargmin(
     x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False
 ) -> GPUTensor:

@@ -429,7 +429,7 @@ def _counts(repeats: Any, length: int) -> npt.NDArray[Any]:
     return np.broadcast_to(counts, (length,))
 
 
-@public()
+@public(composed=True)
 def append(x: Operand, values: Operand, axis: int | None = None) -> GPUTensor:
     """x and then `values` along `axis`; None: both in one row."""
     x, y = operand_of(x), operand_of(values)

@@ -34,7 +34,7 @@ def _there(function: str, x: GPUTensor, where: Operand) -> Any:
     return numbers if where is True else elementwise.logical_and(numbers, ufunc_keywords.mask_of(function, where))
 
 
-@public()
+@public(composed=True)
 def nansum(
     x: Operand,
     axis: Axis = None,
@@ -48,7 +48,7 @@ def nansum(
     return reductions.sum(_numbers(operand_of(x), 0), axis, dtype, out, keepdims, initial, where)
 
 
-@public()
+@public(composed=True)
 def nanprod(
     x: Operand,
     axis: Axis = None,
@@ -78,7 +78,7 @@ def _extreme(
     return reductions.stored(f"nan{name}", found, out, "unsafe")  # as NumPy's
 
 
-@public()
+@public(composed=True)
 def nanmax(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False,
     initial: Operand | None = None, where: Operand = True,
@@ -87,7 +87,7 @@ def nanmax(
     return _extreme("max", x, axis, out, keepdims, initial, where)
 
 
-@public()
+@public(composed=True)
 def nanmin(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False,
     initial: Operand | None = None, where: Operand = True,
@@ -103,7 +103,7 @@ def _check_dtype(function: str, x: GPUTensor, dtype: Any, out: Any) -> None:
             raise TypeError(f"{function}: {name} is {_core.dtype(of)}; needs a float, as x is {x.dtype}")
 
 
-@public()
+@public(composed=True)
 def nanmean(
     x: Operand,
     axis: Axis = None,
@@ -137,7 +137,7 @@ def _variance(
     return reductions.stored(f"nan{name}", found, out, "unsafe")  # as NumPy's
 
 
-@public()
+@public(composed=True)
 def nanvar(
     x: Operand,
     axis: Axis = None,
@@ -154,7 +154,7 @@ def nanvar(
     return _variance("var", x, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-@public()
+@public(composed=True)
 def nanstd(
     x: Operand,
     axis: Axis = None,

@@ -430,7 +430,7 @@ def _reduced_as(function: str, x: GPUTensor, axis: Axis, keepdims: bool) -> GPUT
         raise type(error)(str(error).replace("sum:", f"{function}:", 1)) from None
 
 
-@public(method=True)
+@public(method=True, composed=True)
 def all(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Operand = True
 ) -> GPUTensor:
@@ -442,7 +442,7 @@ def all(
     return found if out is None else stored("all", found, out)
 
 
-@public(method=True)
+@public(method=True, composed=True)
 def any(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Operand = True
 ) -> GPUTensor:
@@ -454,14 +454,14 @@ def any(
     return found if out is None else stored("any", found, out)
 
 
-@public()
+@public(composed=True)
 def count_nonzero(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> GPUTensor:
     """How many elements along `axis` are not 0, as int64."""
     count = sum(_core.cast(operand_of(x), np.bool_), axis, keepdims=keepdims)
     return _core.as_dtype(count, np.int64)
 
 
-@public(method=True)
+@public(method=True, composed=True)
 def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
     """The largest element along `axis` less the smallest."""
     high, low = max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims)
@@ -471,7 +471,7 @@ def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: b
     return stored("ptp", elementwise.subtract(high, low), to)
 
 
-@public()
+@public(composed=True)
 def average(
     x: Operand, axis: Axis = None, weights: Operand | None = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
@@ -508,7 +508,7 @@ def average(
     return (result, _core.as_dtype(total, result.dtype)) if returned else result
 
 
-@public(numpy=False)
+@public(numpy=False, composed=True)
 def softmax(x: GPUTensor, axis: int = -1) -> GPUTensor:
     """e ** x times the reciprocal of its sum along `axis`, without overflow: one kernel."""
     e = _core.apply("exp", _core.apply("subtract", x, max(x, axis, keepdims=True)))

@@ -22,6 +22,7 @@ from nervanagpu import options
 from nervanagpu.arguments import either, is_integer, shown
 
 _PACKAGE = __name__.partition(".")[0]
+_GATES = {f"{_PACKAGE}.placement", f"{_PACKAGE}.function_table"}  # what stands before functions is not what was called
 _LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1)}
 
 
@@ -197,7 +198,9 @@ def _caller(function: str) -> _Caller:
     found: types.FrameType | None = None
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
-        found, frame = frame, frame.f_back
+        if frame.f_globals["__name__"] not in _GATES:
+            found = frame
+        frame = frame.f_back
     if found is None:
         return _Caller(function, {})
     code = found.f_code
@@ -226,7 +229,7 @@ def operand_name(value: Any) -> str:
 def no_operand(value: Any, error: Exception) -> Exception:
     """The error of a value that no tensor can be made of, with its name."""
     name = operand_name(value)
-    found = re.match(r"dtype is (.*?); (needs .*)", str(error), re.S)
+    found = re.match(r"(?:\w+: )?dtype is (.*?); (needs .*)", str(error), re.S)
     if name == "operand" or found is None:
         return error
     return type(error)(f"{name} is {shown(value)}, with dtype {found[1]}; {found[2]}")
@@ -266,7 +269,8 @@ def refusal(error: Exception, args: tuple[Any, ...], named: dict[str, Any]) -> E
     text = str(error)
     kind = re.match(r"(\w*)\(\): incompatible (function|constructor) arguments\. ", text)
     if kind is None:
-        return error
+        function = _caller("").function if text.startswith("dtype is ") else ""  # the compiled module does not know it
+        return type(error)(f"{function}: {text}") if function else error
     function = kind[1]
     if kind[2] == "constructor":
         function, args = type(args[0]).__name__, args[1:]

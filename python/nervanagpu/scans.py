@@ -91,7 +91,7 @@ def _standard(
     return reductions.stored(name, result, out, "unsafe")
 
 
-@public()
+@public(composed=True)
 def cumulative_sum(
     x: Operand,
     /,
@@ -105,7 +105,7 @@ def cumulative_sum(
     return _standard("cumulative_sum", x, axis, dtype, include_initial, out)
 
 
-@public()
+@public(composed=True)
 def cumulative_prod(
     x: Operand,
     /,
@@ -119,7 +119,7 @@ def cumulative_prod(
     return _standard("cumulative_prod", x, axis, dtype, include_initial, out)
 
 
-@public()
+@public(composed=True)
 def nancumsum(
     x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
@@ -129,7 +129,7 @@ def nancumsum(
     return cumsum(numbers, axis, dtype, out)
 
 
-@public()
+@public(composed=True)
 def nancumprod(
     x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:

@@ -114,7 +114,7 @@ def argwhere(x: Operand) -> GPUTensor:
     return composed.stack(indexing.nonzero(x), 1)
 
 
-@public(method=True)
+@public(method=True, composed=True)
 def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None, mode: str = "raise") -> GPUTensor:
     """Of each place the element of that one of `choices` whose number stands in x."""
     choice("choose", "mode", mode, ("raise", "wrap", "clip"))

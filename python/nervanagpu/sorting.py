@@ -163,7 +163,7 @@ def sort_complex(x: Operand) -> GPUTensor:
     return _core.as_dtype(made, np.complex64 if small else np.complex128)
 
 
-@public()
+@public(composed=True)
 def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
     """The places in the order of the last of `keys`, equal ones in that of the one before, and so on."""
     given = [operand_of(k) for k in (iterable("lexsort", "keys", keys) if not isinstance(keys, GPUTensor) else keys)]

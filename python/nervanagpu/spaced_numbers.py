@@ -18,6 +18,11 @@ def several(*ends: Any) -> bool:
     return any(isinstance(e, GPUTensor | np.ndarray | list | tuple | np.float32 | np.float16) for e in ends)
 
 
+def _with_axis(function: str, made: GPUTensor, axis: Any) -> GPUTensor:
+    """`made` with its first axis at `axis`."""
+    return manipulation.moveaxis(made, 0, manipulation.axis_of(function, axis, made.ndim))
+
+
 def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dtype: Any, axis: int) -> Any:
     """`num` numbers from start to stop along a new axis."""
     count = integer("linspace", "num", num, 0)
@@ -36,7 +41,7 @@ def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dty
         dtype = dtypes.promoted_values(*ends, 1.0)
     whole = dtypes.kind_of(_core.dtype(dtype)) in "iu"
     made = _core.as_dtype(elementwise.floor(made) if whole else made, dtype)
-    made = manipulation.moveaxis(made, 0, axis)
+    made = _with_axis("linspace", made, axis)
     return (made, step) if retstep else made
 
 
@@ -49,7 +54,7 @@ def logspace(start: Any, stop: Any, num: Any, endpoint: bool, base: Any, dtype: 
     powers = linspace(ends[0], ends[1], num, endpoint, False, None, 0)
     made = elementwise.power(float(base) if type(base) in (int, float) else operand_of(base), powers)
     made = made if dtype is None else _core.cast(made, dtype)
-    return manipulation.moveaxis(made, 0, axis)
+    return _with_axis("logspace", made, axis)
 
 
 def geomspace(start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis: int) -> GPUTensor:
@@ -71,4 +76,4 @@ def geomspace(start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis:
     if made.shape[0] > 1 and endpoint:
         made[-1] = last + 0 * first
     made = made if dtype is None else _core.cast(made, dtype)
-    return manipulation.moveaxis(made, 0, axis)
+    return _with_axis("geomspace", made, axis)

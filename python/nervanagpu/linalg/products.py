@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, array_checks, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor, Pieces, Stream
-from nervanagpu.arguments import is_array_like, is_operand, iterable, number, tensor
+from nervanagpu.arguments import dtype_name, is_array_like, is_operand, iterable, number, tensor
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
 from nervanagpu.options import Rounding, check_clip, differ, keywords
@@ -423,13 +423,14 @@ def _plain_matmul(a: GPUTensor, b: GPUTensor) -> GPUTensor:
 
 def _check_converts(a: GPUTensor, b: GPUTensor, dtype: Any) -> None:
     """TypeError where an operand is of another kind than `dtype`."""
-    asked = dtypes.BFLOAT16 if str(dtype) == dtypes.BFLOAT16 else np.dtype(dtype)
+    name = dtype_name("matmul", dtype)
+    asked = name if name == dtypes.BFLOAT16 else np.dtype(dtype)
     for name, x in (("a", a), ("b", b)):
         if not dtypes.converts(x.dtype, asked):
             raise TypeError(f"matmul: {name} has dtype {x.dtype}; needs one that converts to {asked} (same_kind)")
 
 
-@public(numpy="matmul")
+@public(numpy="matmul", composed=True)
 def matmul(
     a: Any,
     b: Any,

@@ -168,8 +168,14 @@ def test_refusals_say_what_came_and_what_is_needed():
         ("object", "(objects stay on the host; numpy.array(objects, float) makes numbers of those that are some)"),
         ("|V3", "(records stay on the host; each field can be a tensor)"),
     ):
-        refuses(TypeError, f"dtype is {dtype}; {needs}{instead}", lambda dtype=dtype: ng.array(np.zeros(2, dtype)))
-    refuses(TypeError, "dtype is 'nonsense'; needs what numpy.dtype understands", lambda: ng.empty(2, dtype="nonsense"))
+        refuses(
+            TypeError, f"array: dtype is {dtype}; {needs}{instead}", lambda dtype=dtype: ng.array(np.zeros(2, dtype))
+        )
+    refuses(
+        TypeError,
+        "empty: dtype is 'nonsense'; needs what numpy.dtype understands",
+        lambda: ng.empty(2, dtype="nonsense"),
+    )
     fits_not = "number 300 does not fit into dtype uint8, which holds 0 to 255"
     refuses(OverflowError, fits_not, lambda: ng.zeros(2, dtype="uint8").fill(300))
     with pytest.raises(TypeError, match="value has dtype float64; needs one that converts to int32"):
