@@ -1,7 +1,6 @@
 // Layers that map element to element: data, bias, activation, dropout.
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "layers/fields.h"
@@ -87,21 +86,15 @@ class Bias final : public Layer::Impl {
   }
 };
 
-// As Activation counts them.
-constexpr std::array<std::string_view, 5> kNames = {"identity", "relu", "leaky_relu", "tanh", "sigmoid"};
-
 class ActivationLayer final : public Layer::Impl {
  public:
-  ActivationLayer(const std::string& f, double slope) : slope_(static_cast<float>(slope)) {
-    const auto* const known = std::ranges::find(kNames, f);
-    if (known == kNames.end()) refuse("activation", "'" + f + "'", "identity, relu, leaky_relu, tanh or sigmoid");
-    f_ = static_cast<Activation>(known - kNames.begin());
+  ActivationLayer(const std::string& f, double slope) : f_(activation_named(f)), slope_(static_cast<float>(slope)) {
     if (!(slope >= 0.0)) refuse("slope", std::to_string(slope), "0 or more");
   }
   [[nodiscard]] const char* kind() const override { return "Activation"; }
   [[nodiscard]] Config config() const override {
     return {{"layer", "ActivationLayer"},
-            {"activation", std::string(kNames[static_cast<std::size_t>(f_)])},
+            {"activation", std::string(kActivationNames[static_cast<std::size_t>(f_)])},
             {"slope", static_cast<double>(slope_)}};
   }
   Sample shape(const Sample& in) override {
@@ -130,7 +123,7 @@ class ActivationLayer final : public Layer::Impl {
   }
 
  private:
-  Activation f_ = Activation::identity;
+  Activation f_;
   float slope_;
   Ref y_;
 };
@@ -232,7 +225,7 @@ LayerPtr bias() {
 
 LayerPtr activation(Activation f, float slope) {
   return Layer::create({{"layer", "ActivationLayer"},
-                        {"activation", std::string(kNames[static_cast<std::size_t>(f)])},
+                        {"activation", std::string(kActivationNames[static_cast<std::size_t>(f)])},
                         {"slope", static_cast<double>(slope)}});
 }
 

@@ -2,8 +2,9 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <iterator>
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "python/bind.h"
 #include "python/bind_dot.h"
@@ -11,13 +12,13 @@
 namespace nervanagpu::python {
 
 GemmActivation activation_from(const char* op, const std::string& name) {
-  constexpr std::array<std::string_view, 9> kNames = {"none",      "relu", "tanh", "sigmoid", "gelu",
-                                                      "gelu_tanh", "silu", "clip", "drelu"};  // as GemmActivation
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<GemmActivation>(i);
+  if (const auto row = activation_row(name)) return row->activation;
+  std::string all;
+  for (std::size_t i = 0; i < std::size(kActivations); ++i) {
+    all += i == 0 ? "'" : i + 1 == std::size(kActivations) ? " or '" : ", '";
+    all += std::string(kActivations[i].name) + "'";
   }
-  throw InvalidArgument(std::string(op) + ": activation is '" + name +
-                        "'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu', 'clip' or 'drelu'");
+  throw InvalidArgument(std::string(op) + ": activation is '" + name + "'; needs " + all);
 }
 
 GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
@@ -91,6 +92,13 @@ Precision precision_from(const std::optional<std::string>& name) {
 }
 
 void bind_gemm(py::module_& m) {
+  py::dict reads;
+  for (const ActivationRow& row : kActivations) {
+    reads[py::str(row.name)] = py::str(row.reads == ActivationReads::sum      ? "sum"
+                                       : row.reads == ActivationReads::bounds ? "bounds"
+                                                                              : "mask");
+  }
+  m.attr("ACTIVATIONS") = reads;
   m.def(
       "set_precision",
       [](const std::optional<std::string>& name) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "nervanagpu/nn.hpp"
@@ -11,19 +12,10 @@
 namespace nervanagpu::python {
 namespace {
 
-Activation activation_from(const std::string& name) {
-  constexpr std::array<std::pair<const char*, Activation>, 5> kAll{{{"identity", Activation::identity},
-                                                                    {"relu", Activation::relu},
-                                                                    {"leaky_relu", Activation::leaky_relu},
-                                                                    {"tanh", Activation::tanh},
-                                                                    {"sigmoid", Activation::sigmoid}}};
-  for (const auto& [text, f] : kAll) {
-    if (name == text) return f;
-  }
-  throw InvalidArgument("activation is '" + name + "'; needs identity, relu, leaky_relu, tanh or sigmoid");
-}
-
 void bind_elementwise(py::module_& m) {
+  py::list names;
+  for (const std::string_view name : kActivationNames) names.append(py::str(name));
+  m.attr("NN_ACTIVATIONS") = py::tuple(names);
   m.def("nn_convert", [](const Tensor& from, Tensor& to, const Rounding& rounding, const py::object& stream) {
     const Stream queue = stream_from(stream);
     before_write(to);
@@ -40,7 +32,7 @@ void bind_elementwise(py::module_& m) {
   m.def("nn_activation", [](const std::string& f, const Tensor& x, Tensor& y, float slope, const Rounding& rounding,
                             const py::object& stream) {
     const Stream queue = stream_from(stream);
-    const Activation kind = activation_from(f);
+    const Activation kind = activation_named(f);
     before_write(y);
     const GilRelease release;
     activation_fprop(kind, x, y, slope, rounding, queue);
@@ -48,7 +40,7 @@ void bind_elementwise(py::module_& m) {
   m.def("nn_activation_bprop", [](const std::string& f, const Tensor& y, const Tensor& dy, Tensor& dx, float slope,
                                   const Rounding& rounding, const py::object& stream) {
     const Stream queue = stream_from(stream);
-    const Activation kind = activation_from(f);
+    const Activation kind = activation_named(f);
     before_write(dx);
     const GilRelease release;
     activation_bprop(kind, y, dy, dx, slope, rounding, queue);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "nervanagpu/export.hpp"
@@ -21,7 +22,19 @@ NG_API void convert(const Tensor& from, Tensor& to, const Rounding& rounding = {
 NG_API void add(const Tensor& a, const Tensor& b, Tensor& out, float alpha = 1.0F, float beta = 1.0F,
                 const Rounding& rounding = {}, const Stream& stream = {});
 
-enum class Activation : std::uint8_t { identity, relu, leaky_relu, tanh, sigmoid };
+enum class Activation : std::uint8_t {
+#define NG_NN_ACTIVATION(name, value, gradient) name,
+#include "nervanagpu/nn_activations.inc"
+#undef NG_NN_ACTIVATION
+};
+// Their names, in that order.
+inline constexpr std::string_view kActivationNames[] = {
+#define NG_NN_ACTIVATION(name, value, gradient) #name,
+#include "nervanagpu/nn_activations.inc"
+#undef NG_NN_ACTIVATION
+};
+// Throws InvalidArgument, which lists them, for another one.
+NG_API Activation activation_named(std::string_view name);
 
 // y = f(x); y may be x. `slope`: of leaky_relu for x < 0.
 NG_API void activation_fprop(Activation f, const Tensor& x, Tensor& y, float slope = 0.01F,

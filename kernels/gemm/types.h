@@ -31,9 +31,9 @@ inline bool dequantizes(const GemmProblem& p) {
   return byte(p.a_type) && p.c_type != Dtype::int32;
 }
 
-// An activation of lib/activation.sass.
+// An activation of lib/activation.sass: relu and the mask have bits of their own.
 inline bool has_function(const GemmProblem& p) {
-  return p.activation > GemmActivation::relu && p.activation != GemmActivation::drelu;
+  return p.activation > GemmActivation::relu && activation_row(p.activation)->reads != ActivationReads::mask;
 }
 
 // An epilogue that the kernels without tensor cores leave to split_sum.

@@ -1,6 +1,8 @@
 // The element-wise operations of nn.hpp: what their tensors mean, as expressions.
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "kernels/nn/checks.h"
 #include "kernels/nn/expressions.h"
@@ -34,12 +36,33 @@ Expr positive(const Expr& x) {
 
 // Of leaky_relu the sign of y must tell the sign of x.
 void check_function(const char* op, Activation f, float slope) {
-  if (f > Activation::sigmoid) {
+  if (static_cast<std::size_t>(f) >= std::size(kActivationNames)) {
     throw InvalidArgument(std::string(op) + ": f is " + std::to_string(static_cast<int>(f)) + "; needs an Activation");
   }
   if (f == Activation::leaky_relu && !(slope >= 0.0F && std::isfinite(slope))) {
     throw InvalidArgument(std::string(op) + ": slope is " + std::to_string(slope) + "; needs a number, 0 or more");
   }
+}
+
+Expr value_of(Activation f, const Expr& x, float slope) {
+  switch (f) {
+#define NG_NN_ACTIVATION(name, value, gradient) \
+  case Activation::name:                        \
+    return value;
+#include "nervanagpu/nn_activations.inc"
+#undef NG_NN_ACTIVATION
+  }
+  return x;
+}
+Expr gradient_of(Activation f, const Expr& y, const Expr& dy, float slope) {
+  switch (f) {
+#define NG_NN_ACTIVATION(name, value, gradient) \
+  case Activation::name:                        \
+    return gradient;
+#include "nervanagpu/nn_activations.inc"
+#undef NG_NN_ACTIVATION
+  }
+  return dy;
 }
 
 // b is one axis of x, the last or the first; the length of its rows.
@@ -62,6 +85,16 @@ void check_keep(float keep) {
 
 }  // namespace
 
+Activation activation_named(std::string_view name) {
+  constexpr std::size_t kCount = std::size(kActivationNames);
+  std::string all;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    if (kActivationNames[i] == name) return static_cast<Activation>(i);
+    all.append(i == 0 ? "" : i + 1 == kCount ? " or " : ", ").append(kActivationNames[i]);
+  }
+  throw InvalidArgument("activation is '" + std::string(name) + "'; needs " + all);
+}
+
 void add(const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const Rounding& rounding,
          const Stream& stream) {
   const Placed placed("add", {{"a", a}, {"b", b}, {"out", out}, {"stream", stream}});
@@ -81,17 +114,7 @@ void activation_fprop(Activation f, const Tensor& x, Tensor& y, float slope, con
   check_result({"activation", "x", x}, {"activation", "y", y}, rounding);
   check_function("activation", f, slope);
   if (x.size() == 0) return;
-  Expr v = values(x);
-  const auto result = [&]() -> Expr {
-    switch (f) {
-      case Activation::relu: return apply(ExprOp::maximum, {v, 0});
-      case Activation::leaky_relu: return where(positive(v), v, v * slope);
-      case Activation::tanh: return apply(ExprOp::tanh, {v});
-      case Activation::sigmoid: return apply(ExprOp::sig, {v});
-      default: return v;
-    }
-  };
-  nn::write(y, result(), rounding, stream);
+  nn::write(y, value_of(f, values(x), slope), rounding, stream);
 }
 
 void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& dx, float slope,
@@ -104,18 +127,7 @@ void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& d
   nn::check_apart_or_same({"activation_bprop", "dx", dx}, {"activation_bprop", "dy", dy});
   check_function("activation_bprop", f, slope);
   if (y.size() == 0) return;
-  const Expr v = values(y);
-  Expr d = values(dy);
-  const auto result = [&]() -> Expr {
-    switch (f) {
-      case Activation::relu: return where(positive(v), d, 0);
-      case Activation::leaky_relu: return where(positive(v), d, d * slope);
-      case Activation::tanh: return fma(v, -v, 1) * d;
-      case Activation::sigmoid: return fma(v, -v, v) * d;
-      default: return d;
-    }
-  };
-  nn::write(dx, result(), rounding, stream);
+  nn::write(dx, gradient_of(f, values(y), values(dy), slope), rounding, stream);
 }
 
 void bias_add(const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y, const Rounding& rounding,

@@ -15,6 +15,9 @@ _Shape = SupportsIndex | Sequence[SupportsIndex]
 _Operand = Any
 _Key = SupportsIndex | slice | None | tuple[Any, ...] | Any
 
+ACTIVATIONS: dict[str, str]  # of products, in the order of their numbers; what each reads: "sum", "bounds" or "mask"
+NN_ACTIVATIONS: tuple[str, ...]
+
 class Error(RuntimeError): ...
 class DeviceLost(Error): ...
 

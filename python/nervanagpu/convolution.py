@@ -16,8 +16,8 @@ Sums of these are int32, modulo 2^32, and y is int32, float32 or int8: the dtype
 for each filter. int8 is rounded half to even, or at random, saturates, and has 0 for NaN.
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
-`activation` of a convolution is what act is, of float32 numbers, for a float or int8 y: "relu", "tanh", "sigmoid",
-"gelu" (by erf), "gelu_tanh" (its approximation by tanh), "silu", or "clip" between the bounds `clip` = (low, high).
+`activation` of a convolution is what act is, of float32 numbers, for a float or int8 y: one of products but "drelu"
+(docs/gemm.md), such as "gelu", or "clip" between the bounds `clip` = (low, high).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `tensor_cores`: float16 and bfloat16 are multiplied by the tensor cores of sm_90a, 16 products at a time, where the copy
 engine can gather them (docs/convolution.md); False: all sums are of multiply-adds. `precision`: of

@@ -13,10 +13,11 @@ Precision precision_of(std::int64_t number) {
 }
 
 GemmActivation activation_of(std::int64_t number) {
-  if (number < 0 || number > static_cast<int>(GemmActivation::silu)) {
-    refuse("activation is " + std::to_string(number) + "; needs 0 to 6");
+  const auto row = activation_row(number);
+  if (!row || row->reads != ActivationReads::sum) {
+    refuse("activation is " + std::to_string(number) + "; needs the number of one that has neither bounds nor a mask");
   }
-  return static_cast<GemmActivation>(number);
+  return row->activation;
 }
 
 }  // namespace nervanagpu::python::torch

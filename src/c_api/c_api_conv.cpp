@@ -57,10 +57,11 @@ ConvCall conv_call_of(const char* function, const ng_conv_problem* problem, cons
   call.options.stream = Stream::from_handle(o.stream);
   call.options.precision = call.problem.precision;
   call.options.tensor_cores = !flag_of(function, "no_tensor_cores", o.no_tensor_cores);
-  if (o.activation < 0 || o.activation > NG_CLIP) {
-    refuse(function, "activation", std::to_string(o.activation), "an ng_gemm_activation other than NG_DRELU (0 to 7)");
+  const auto activation = activation_row(o.activation);
+  if (!activation || activation->reads == ActivationReads::mask) {
+    refuse(function, "activation", std::to_string(o.activation), "an ng_gemm_activation other than NG_DRELU");
   }
-  call.options.activation = static_cast<GemmActivation>(o.activation);
+  call.options.activation = activation->activation;
   call.options.clip_low = o.clip_low;
   call.options.clip_high = o.clip_high;
   call.pointers.scale = o.scale;

@@ -47,10 +47,15 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
   out.c_type = dtype_of(kGemm, "c_type", p.c_type);
   out.bias_type = dtype_of(kGemm, "bias_type", p.bias_type);
   out.rounding = rounding_of(kGemm, "rounding", p.rounding);
-  if (p.activation < NG_NO_ACTIVATION || p.activation > NG_DRELU) {
-    refuse(kGemm, "activation", std::to_string(p.activation), "an ng_gemm_activation (0 to 8)");
+#define NG_ACTIVATION(name, c_name, reads, ...) static_assert(c_name == static_cast<int>(GemmActivation::name));
+#include "nervanagpu/activations.inc"
+#undef NG_ACTIVATION
+  const auto activation = activation_row(p.activation);
+  if (!activation) {
+    refuse(kGemm, "activation", std::to_string(p.activation),
+           "an ng_gemm_activation (0 to " + std::to_string(std::size(kActivations) - 1) + ")");
   }
-  out.activation = static_cast<GemmActivation>(p.activation);
+  out.activation = activation->activation;
   out.clip_low = p.clip_low;
   out.clip_high = p.clip_high;
   out.scale = p.scale;

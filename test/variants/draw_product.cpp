@@ -511,6 +511,17 @@ class Drawing {
   GemmProblem& p_;
 };
 
+// One of lib/activation.sass.
+GemmActivation function_of(Random& random) {
+  std::vector<GemmActivation> all;
+  for (const ActivationRow& row : kActivations) {
+    GemmProblem p;
+    p.activation = row.activation;
+    if (sgemm::has_function(p)) all.push_back(row.activation);
+  }
+  return all[static_cast<std::size_t>(pick(random, 0, static_cast<std::int64_t>(all.size()) - 1))];
+}
+
 }  // namespace
 
 void draw_epilogue(Random& random, Product& product, const Abilities& can) {
@@ -542,9 +553,7 @@ void draw_epilogue(Random& random, Product& product, const Abilities& can) {
       if (floats && p.pointers == 0 && !p.relu_first) p.activation = GemmActivation::drelu;
       break;
     default: {
-      constexpr GemmActivation kFunctions[] = {GemmActivation::tanh, GemmActivation::sigmoid,   GemmActivation::gelu,
-                                               GemmActivation::silu, GemmActivation::gelu_tanh, GemmActivation::clip};
-      p.activation = choose(random, kFunctions);
+      p.activation = function_of(random);
       p.alpha *= 0.0625F;
       p.clip_low = -20, p.clip_high = 7.5F;
     }

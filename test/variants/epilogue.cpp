@@ -7,6 +7,7 @@
 #include "src/numbers/half.h"
 #include "src/numbers/philox.h"
 #include "src/numbers/round.h"
+#include "test/gpu/activation_reference.h"
 #include "test/gpu/numbers.h"
 
 namespace nervanagpu::variants {
@@ -14,28 +15,12 @@ namespace {
 
 constexpr double kUlp = 0x1p-23;    // of float32, the most that one can be of a value
 constexpr double kTiny = 0x1p-126;  // below it results are 0 or subnormal
-constexpr double kUlps = 8;         // of gelu; silu, tanh and the logistic function have fewer
 constexpr double kMargin = 1.01;    // for the double arithmetic here
 
-double gelu_argument(double x) {  // twice that of the tanh
-  return 2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
-}
-
 Expected activated(const GemmProblem& p, double x) {
-  const auto within = [](double value, double ulps) {
-    return Expected{value, kMargin * ulps * kUlp * std::fabs(value) + kTiny};
-  };
-  switch (p.activation) {
-    case GemmActivation::relu: return {std::max(x, 0.0), 0};
-    case GemmActivation::tanh: return within(std::tanh(x), kUlps);
-    case GemmActivation::sigmoid: return within(1 / (1 + std::exp(-x)), kUlps);
-    case GemmActivation::gelu: return within(x * std::erfc(-x / std::sqrt(2)) / 2, kUlps);
-    case GemmActivation::gelu_tanh:
-      return within(x / (1 + std::exp(-gelu_argument(x))), 4 + 6 * std::min(std::fabs(gelu_argument(x)), 200.0));
-    case GemmActivation::silu: return within(x / (1 + std::exp(-x)), kUlps);
-    case GemmActivation::clip: return {std::clamp(x, double{p.clip_low}, double{p.clip_high}), 0};
-    default: return {p.relu ? std::max(x, 0.0) : x, 0};
-  }
+  if (p.activation == GemmActivation::clip) return {std::clamp(x, double{p.clip_low}, double{p.clip_high}), 0};
+  const auto exact = gpu_test::exact_activation(p.relu ? GemmActivation::relu : p.activation, x);
+  return {exact.value, exact.ulps == 0 ? 0 : kMargin * exact.ulps * kUlp * std::fabs(exact.value) + kTiny};
 }
 
 unsigned kept_bits(Dtype type, const Rounding& rounding) {

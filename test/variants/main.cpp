@@ -62,13 +62,6 @@ constexpr const char* kFeatures[] = {"float32 result",
                                      "scale by column",
                                      "relu",
                                      "relu first",
-                                     "tanh",
-                                     "sigmoid",
-                                     "gelu",
-                                     "gelu_tanh",
-                                     "silu",
-                                     "clip",
-                                     "drelu",
                                      "mask",
                                      "sums of rows",
                                      "sums of columns",
@@ -243,8 +236,12 @@ class Session {
       out.push_back({"an error of " + op + " that is " + std::to_string(kFar) + " of its .bound", {}});
       for (const Kernel* k : device_.registry().of_op(op)) out.back().kernels.push_back(k);
     }
-    for (const char* name : kFeatures) {
-      if (name == std::string_view("group") && device_.registry().of_op("table").empty()) continue;
+    std::vector<std::string> features(std::begin(kFeatures), std::end(kFeatures));
+    for (const ActivationRow& row : kActivations) {
+      if (row.activation != GemmActivation::none) features.emplace_back(row.name);
+    }
+    for (const std::string& name : features) {
+      if (name == "group" && device_.registry().of_op("table").empty()) continue;
       const auto has = [&](const auto& of_op) { return of_op.second.count(name) != 0; };
       if (std::ranges::none_of(features_, has)) out.push_back({name, {kernels_.begin(), kernels_.end()}});
     }

@@ -403,11 +403,6 @@ class Run {
   std::string wrong_;
 };
 
-const char* name_of(GemmActivation a) {
-  constexpr const char* kNames[] = {"", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu", "clip", "drelu"};
-  return kNames[static_cast<std::size_t>(a)];
-}
-
 }  // namespace
 
 std::vector<std::string> features_of(const Product& x) {
@@ -422,7 +417,7 @@ std::vector<std::string> features_of(const Product& x) {
   add(p.scale != 0, p.scale_per_row ? "scale by row" : "scale by column");
   add(p.relu, "relu");
   add(p.relu_first, "relu first");
-  add(p.activation != GemmActivation::none, name_of(p.activation));
+  add(p.activation != GemmActivation::none, std::string(activation_row(p.activation)->name));
   add(p.mask != 0 && p.activation != GemmActivation::drelu, "mask");
   add((p.row_sum | p.row_max_abs) != 0, "sums of rows");
   add((p.column_sum | p.column_max_abs) != 0, "sums of columns");

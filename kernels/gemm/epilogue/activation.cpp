@@ -10,7 +10,7 @@ namespace nervanagpu::sgemm {
 void check_activation(const char* op, const Activated& a) {
   const std::string of = std::string(op) + ": ";
   if (a.function == GemmActivation::none) return;
-  if (a.function > GemmActivation::drelu) {
+  if (!activation_row(a.function)) {
     throw InvalidArgument(of + "activation is " + std::to_string(static_cast<int>(a.function)) +
                           "; needs a GemmActivation");
   }

@@ -53,12 +53,8 @@ class Reader {
       case ExprOp::subtract: return subtracts(n);
       case ExprOp::maximum: return either(n, &Reader::at_least);
       case ExprOp::minimum: return either(n, &Reader::clips);
-      case ExprOp::sig: return read(n.inputs[0]) && acts(GemmActivation::sigmoid);
-      case ExprOp::tanh: return read(n.inputs[0]) && acts(GemmActivation::tanh);
-      case ExprOp::silu: return read(n.inputs[0]) && acts(GemmActivation::silu);
-      case ExprOp::gelu: return read(n.inputs[0]) && acts(GemmActivation::gelu);
       case ExprOp::stochastic_round: return rounds(n);
-      default: return false;
+      default: return is_function(n);
     }
   }
 
@@ -152,6 +148,12 @@ class Reader {
     e.activation = a;
     return (real() || a == GemmActivation::relu) && steps(Stage::activation);
   }
+  bool is_function(const Node& n) {
+    for (const ActivationRow& row : kActivations) {
+      if (operation_of(row.activation).op == n.op) return read(n.inputs[0]) && acts(row.activation);
+    }
+    return false;
+  }
   bool either(const Node& n, bool (Reader::*then)(const NodePtr&, float)) {
     for (int i = 0; i < 2; ++i) {
       const auto limit = number(*n.inputs[static_cast<std::size_t>(1 - i)]);
@@ -191,6 +193,17 @@ class Reader {
 
 }  // namespace
 
+const Operation& operation_of(GemmActivation a) {
+  using enum ExprOp;
+  constexpr bool in_16_bits = true;
+  static constexpr Operation kOperations[] = {
+#define NG_ACTIVATION(name, c_name, reads, ...) {__VA_ARGS__},
+#include "nervanagpu/activations.inc"
+#undef NG_ACTIVATION
+  };
+  return kOperations[static_cast<std::size_t>(a)];
+}
+
 bool is_along_columns(const Shape& vector, const Shape& product) {
   return !vector.empty() && vector.size() <= product.size() && vector.back() == product.back() &&
          std::all_of(vector.begin(), vector.end() - 1, [](std::int64_t l) { return l == 1; });
@@ -204,8 +217,7 @@ std::optional<Epilogue> epilogue_of(const Node& n, const Tensor* to) {
   Reader reader(to);
   if (!is_product(n) || !reader.read(n)) return std::nullopt;
   const Epilogue& e = reader.e;
-  // Within 8 ULP, which 16 bits do not show.
-  if (e.activation == GemmActivation::gelu && !half(e.dtype)) return std::nullopt;
+  if (operation_of(e.activation).in_16_bits && !half(e.dtype)) return std::nullopt;
   if (e.over != nullptr && (*e.over)->dtype != e.dtype) return std::nullopt;
   if (!gives(e.product->inputs[0]->dtype, e.dtype)) return std::nullopt;
   return e;

@@ -21,6 +21,13 @@ struct Epilogue {
   Rounding rounding;                                 // of the result
 };
 
+// The operation of expressions that becomes an activation, if there is one; in_16_bits: only where the result has 16 bits.
+struct Operation {
+  std::optional<ExprOp> op;
+  bool in_16_bits = false;
+};
+const Operation& operation_of(GemmActivation a);
+
 // Whether a vector with these axes has an element for each column of a product (its last axis), or for each row.
 bool is_along_columns(const Shape& vector, const Shape& product);
 bool is_along_rows(const Shape& vector, const Shape& product);

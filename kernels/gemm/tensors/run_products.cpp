@@ -49,16 +49,11 @@ Tensor vector_of(const NodePtr& node, const Node& product, Dtype result, const R
   return shaped(to);
 }
 
-const char* text_of(GemmActivation a) {
-  switch (a) {
-    case GemmActivation::relu: return ", relu";
-    case GemmActivation::tanh: return ", tanh";
-    case GemmActivation::sigmoid: return ", sig";
-    case GemmActivation::gelu: return ", gelu";
-    case GemmActivation::silu: return ", silu";
-    case GemmActivation::clip: return ", clip";
-    default: return "";
-  }
+// As expressions call it.
+std::string text_of(GemmActivation a) {
+  if (a == GemmActivation::none) return "";
+  const sgemm::Operation& same = sgemm::operation_of(a);
+  return ", " + std::string(same.op ? name_of(*same.op) : activation_row(a)->name);
 }
 
 // A line of explain().

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 
+from nervanagpu import _core
+
 Array: TypeAlias = jax.Array
-ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")  # an ng_gemm_activation each
+_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "none": lambda v: v,
+    "relu": jax.nn.relu,
+    "tanh": jnp.tanh,
+    "sigmoid": jax.nn.sigmoid,
+    "gelu": partial(jax.nn.gelu, approximate=False),
+    "gelu_tanh": partial(jax.nn.gelu, approximate=True),
+    "silu": jax.nn.silu,
+}
+ACTIVATIONS = {name: i for i, name in enumerate(_core.ACTIVATIONS) if name in _FUNCTIONS}  # their numbers
 _FROM_RESULT = ("relu", "tanh", "sigmoid")  # derivatives that the result tells; others want what stood before it
 
 
 def activated(activation: str, x: Array) -> Array:
     """act(x) of float32."""
-    functions: dict[str, Any] = {
-        "none": lambda v: v,
-        "relu": jax.nn.relu,
-        "tanh": jnp.tanh,
-        "sigmoid": jax.nn.sigmoid,
-        "gelu": partial(jax.nn.gelu, approximate=False),
-        "gelu_tanh": partial(jax.nn.gelu, approximate=True),
-        "silu": jax.nn.silu,
-    }
-    return functions[activation](x)
+    return _FUNCTIONS[activation](x)
 
 
 def kept(activation: str, y: Array) -> Array | None:

@@ -62,7 +62,7 @@ def _pass(config: Conv, a: Array, b: Array, bias: Array | None) -> Array:
         "groups": config.groups,
         "layout": config.layout,
         "precision": config.precision,
-        "activation": ACTIVATIONS.index(config.activation),
+        "activation": ACTIVATIONS[config.activation],
     }
     if 0 not in config.shape and a.size and b.size:
         return call("conv", [a, b] if bias is None else [a, b, bias], [config.shape], numbers)[0]

@@ -27,9 +27,7 @@ class Product(NamedTuple):
 
 
 def _numbers(config: Product, activation: str = "none") -> Numbers:
-    return {name: int(value) for name, value in config._asdict().items()} | {
-        "activation": ACTIVATIONS.index(activation)
-    }
+    return {name: int(value) for name, value in config._asdict().items()} | {"activation": ACTIVATIONS[activation]}
 
 
 def _shape(config: Product, a: Array, b: Array) -> tuple[int, int, int]:
@@ -189,8 +187,8 @@ def linear(
 ) -> Array:
     """act(x @ w + bias), one kernel: x (..., in), w (in, out), bias (out,); the result is (..., out).
 
-    activation: none, relu, tanh, sigmoid, gelu, gelu_tanh or silu. precision: as in matmul. TypeError for dtypes,
-    ValueError for shapes.
+    activation: one of products that has neither bounds nor a mask (docs/gemm.md). precision: as in matmul. TypeError
+    for dtypes, ValueError for shapes.
     """
     checks.operands("linear", x=x, w=w, bias=bias)
     checks.axes("linear", "w", w, 2)

@@ -257,8 +257,8 @@ def dot(
     float32 holds, and nothing else. Other dtypes: without any other argument than `out`, as `matmul`.
     bias: (n,) or (1, n), one for each column, or (m, 1), one for each row; float32, or of the dtype of `out`.
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
-    activation: what act is instead, of float32 numbers: "tanh", "sigmoid", "gelu" (by erf), "gelu_tanh" (its
-    approximation by tanh), "silu", "relu", "clip", which has the bounds `clip` = (low, high), or "drelu" (`mask`).
+    activation: what act is instead, of float32 numbers, such as "relu" or "gelu" (docs/gemm.md has all). "clip" has the
+    bounds `clip` = (low, high), "drelu" reads `mask`.
     mask: uint32 or int32 (m, ceil(n / 32)): bit j % 32 of word j / 32 of row i belongs to out[i, j], a float. With relu
     it is written: whether the stored out[i, j] is above 0 (not for NaN); bits behind column n are 0. With
     activation="drelu" it is read: where the bit is 0, the result is 0, which is the gradient through that relu.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -41,9 +42,7 @@ def through(activation: str, grad: Tensor, y: Tensor, before: Callable[[], Tenso
         return grad * (1 - y * y)
     if activation == "sigmoid":
         return grad * y * (1 - y)
-    if activation == "silu":
-        return _silu_backward(grad, before())
-    return torch.ops.aten.gelu_backward(grad, before(), approximate="tanh" if activation == "gelu_tanh" else "none")
+    return _FROM_OPERAND[activation](grad, before())
 
 
 def _silu_backward(grad: Tensor, x: Tensor) -> Tensor:
@@ -53,3 +52,10 @@ def _silu_backward(grad: Tensor, x: Tensor) -> Tensor:
     wide = x.float()
     s = torch.sigmoid(wide)
     return (grad.float() * s * (1 + wide * (1 - s))).to(grad.dtype)
+
+
+_FROM_OPERAND: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "gelu": partial(torch.ops.aten.gelu_backward, approximate="none"),
+    "gelu_tanh": partial(torch.ops.aten.gelu_backward, approximate="tanh"),
+    "silu": _silu_backward,
+}

@@ -68,7 +68,7 @@ def addmm(
 def linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
 ) -> Tensor:
-    """act(x @ weight.T + bias), one kernel; activation: none, relu, tanh, sigmoid, gelu, gelu_tanh or silu."""
+    """act(x @ weight.T + bias), one kernel; activation: one without bounds or a mask (docs/gemm.md)."""
     return _products.call_linear(x, weight, bias, activation=activation, precision=precision)
 
 

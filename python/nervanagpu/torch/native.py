@@ -19,8 +19,8 @@ from torch.autograd import forward_ad
 from nervanagpu import _core
 
 NAME = "libnervanagpu_torch.so"
-ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")
-_NUMBER_OF = {name: i for i, name in enumerate(ACTIVATIONS)}
+_NUMBER_OF = {name: i for i, (name, reads) in enumerate(_core.ACTIVATIONS.items()) if reads == "sum"}
+ACTIVATIONS = tuple(_NUMBER_OF)
 _PRECISIONS = {"strict": 0, "tensor": 1}
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from math import erf
 
 import nervanagpu as ng
 import numpy as np
 import pytest
+from activation_reference import EXACT, options
 from conv_reference import LAYOUTS, arranged, integers, layout_name, plain, reference
 
-ACTIVATIONS = {
-    "relu": lambda v: np.maximum(v, 0),
-    "tanh": np.tanh,
-    "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
-    "gelu": lambda v: v * (1 + np.vectorize(erf)(v / np.sqrt(2))) / 2,
-    "gelu_tanh": lambda v: v * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3))) / 2,
-    "silu": lambda v: v / (1 + np.exp(-v)),
-    "clip": lambda v: np.clip(v, -0.5, 6),
-}
 UNIT = {"float32": 2.0**-21, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 # Each kernel's way: (channels, filters, side, filter, stride, padding, groups, tensor_cores).
@@ -55,11 +46,10 @@ def test_activations(rng, way, dtype):
     held = [plain(t.astype("float32").get().astype(np.float64), "last") for t in (d_x, d_w)]
     sums = reference(*held, (stride, stride), (pad, pad), (1, 1), groups) + d_bias.get()[None, :, None, None]
     how = {"stride": stride, "padding": pad, "groups": groups, "tensor_cores": cores}
-    for name, function in ACTIVATIONS.items():
-        more = {"clip": (-0.5, 6)} if name == "clip" else {}
+    for name, function in EXACT.items():
         for precision in ("strict", "tensor") if dtype == "float32" else ("strict",):
             with ng.precision(precision):
-                got = ng.conv2d(d_x, d_w, d_bias, activation=name, **how, **more)
+                got = ng.conv2d(d_x, d_w, d_bias, **options(name), **how)
             got = plain(got.astype("float32").get().astype(np.float64), "last")
             want = function(sums)
             error = np.abs(got - want)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import get_args
 
 import ml_dtypes
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import nn
+from nervanagpu import _core, nn
 
 FLOATS = [np.float32, np.float16, ml_dtypes.bfloat16]
 UNIT = {
@@ -91,7 +92,7 @@ def test_add(rng, dtype, n):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("kind", ["identity", "relu", "leaky_relu", "tanh", "sigmoid"])
+@pytest.mark.parametrize("kind", _core.NN_ACTIVATIONS)
 def test_activation(rng, dtype, kind):
     functions = {
         "identity": lambda x: x,
@@ -100,6 +101,7 @@ def test_activation(rng, dtype, kind):
         "tanh": np.tanh,
         "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     }
+    assert get_args(nn.ActivationName) == _core.NN_ACTIVATIONS
     for n in LENGTHS:
         x = (rng.standard_normal(n) * 5).astype(dtype)
         y = nn.activation(kind, ng.array(x), slope=0.125)

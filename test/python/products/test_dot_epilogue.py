@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any
 
 import ml_dtypes
@@ -11,32 +10,14 @@ import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 import pytest
+from activation_reference import EXACT, options
+from nervanagpu import _core
+from source_tree import ROOT
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 CORES = ng.device().arch == "sm_90a"
 LAYOUTS = ["nn", "nt", "tn", "tt"]
 Array = npt.NDArray[Any]
-
-_erfc = np.vectorize(math.erfc)
-
-
-def logistic(x: Array) -> Array:
-    return np.where(x >= 0, 1 / (1 + np.exp(-np.abs(x))), np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x))))
-
-
-EXACT = {
-    "relu": lambda x: np.maximum(x, 0),
-    "tanh": np.tanh,
-    "sigmoid": logistic,
-    "gelu": lambda x: x * _erfc(-x / math.sqrt(2)) / 2,
-    "gelu_tanh": lambda x: x * logistic(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)),
-    "silu": lambda x: x * logistic(x),
-    "clip": lambda x: np.clip(x, -1.5, 2),
-}
-
-
-def options(name: str) -> dict[str, Any]:
-    return {"activation": name} | ({"clip": (-1.5, 2.0)} if name == "clip" else {})
 
 
 def put(x: Array, letter: str) -> ng.GPUTensor:
@@ -278,6 +259,13 @@ def test_stochastic_rounding_to_int8(rng, cores):
     parts = ng.empty((16, 24), np.int8)
     ng.dot(x, y, parts, scale=0.375, rounding="stochastic", seed=seeds - 1, splits=1, tensor_cores=not cores)
     assert np.array_equal(parts.get(), out.get())
+
+
+def test_the_page_says_what_each_is():
+    """docs/gemm.md has a row for each activation, in the order of their numbers."""
+    table = (ROOT / "docs" / "gemm.md").read_text().split("| `activation` |")[1].split("\n\n")[0]
+    rows = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert rows == [name for name in _core.ACTIVATIONS if name != "none"]
 
 
 def test_refusals():
