@@ -48,6 +48,12 @@ inline constexpr auto kMemories = std::to_array<MemoryUse>({
 #include "sass/isa/op.inc"
 });
 
+inline constexpr auto kAtomics = std::to_array<bool>({
+#define OP(name, text) false,
+#define ATOMIC_OP(name, text, reads, writes) true,
+#include "sass/isa/op.inc"
+});
+
 inline constexpr auto kFlows = std::to_array<Goes>({
 #define OP(name, text) Goes::kNext,
 #define FLOW_OP(name, text, kind, partner) Goes::kind,
@@ -60,17 +66,45 @@ inline constexpr auto kPartners = std::to_array<Op>({
 #include "sass/isa/op.inc"
 });
 
+struct Barrier {
+  bool is = false;
+  Op wait = Op::NOP;
+};
+inline constexpr auto kBarriers = std::to_array<Barrier>({
+#define OP(name, text) {},
+#define BARRIER_OP(name, text, wait) {true, Op::wait},
+#include "sass/isa/op.inc"
+});
+
 }  // namespace op_facts
 
 constexpr MemoryUse memory_of(Op op) {
   return op_facts::kMemories[static_cast<std::size_t>(op)];
+}
+// Reads and writes each element in one step.
+constexpr bool is_atomic(Op op) {
+  return op_facts::kAtomics[static_cast<std::size_t>(op)];
 }
 constexpr Goes goes(Op op) {
   return op_facts::kFlows[static_cast<std::size_t>(op)];
 }
 // Of what pops or rejoins: the mnemonic that left the target; of others NOP.
 constexpr Op partner_of(Op op) {
-  return op_facts::kPartners[static_cast<std::size_t>(op)];
+  const bool takes = goes(op) == Goes::kPop || goes(op) == Goes::kRejoin;
+  return takes ? op_facts::kPartners[static_cast<std::size_t>(op)] : Op::NOP;
+}
+// `by` left the place to which this return, or the function that this jump calls, comes back.
+constexpr bool comes_back(Op op, Op by) {
+  const bool takes = goes(op) == Goes::kReturn || goes(op) == Goes::kIndirect;
+  return takes && by != Op::NOP && by == op_facts::kPartners[static_cast<std::size_t>(op)];
+}
+
+constexpr bool is_barrier(Op op) {
+  return op_facts::kBarriers[static_cast<std::size_t>(op)].is;
+}
+// Of a barrier that only arrives, the mnemonic that waits; of others NOP.
+constexpr Op wait_of(Op op) {
+  return op_facts::kBarriers[static_cast<std::size_t>(op)].wait;
 }
 
 // It never goes on to the next instruction by itself, unless something makes it conditional.

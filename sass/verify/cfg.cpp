@@ -32,7 +32,7 @@ bool pushes(Op op) {
 
 // What a pop takes: of a return what a call left, or what was left as its return.
 bool pops(Op op, Op by) {
-  if (goes(op) == Goes::kReturn) return goes(by) == Goes::kCall || by == Op::PRET;
+  if (goes(op) == Goes::kReturn) return goes(by) == Goes::kCall || comes_back(op, by);
   return goes(op) == Goes::kPop && by == partner_of(op);
 }
 bool pops_anything(Op op) {
@@ -259,8 +259,8 @@ class Walker {
         if (back < n_) pushed.push_back({op, back});
         forget_inner(pushed);
       }
-      // JMX behind PRET calls a function; where no code returns that is one of the driver's, which comes back.
-      if (op == Op::JMX && !at(i).never && !stack.empty() && stack.back().by == Op::PRET) {
+      // A jump behind PRET calls a function; where no code returns that is one of the driver's, which comes back.
+      if (goes(op) == Goes::kIndirect && !at(i).never && !stack.empty() && comes_back(op, stack.back().by)) {
         const Stack outer(stack.begin(), stack.end() - 1);
         go(stack.back().target, outer);
         if (!returns_) {
@@ -303,9 +303,8 @@ class Walker {
       if (!s.known || s.never) continue;
       for (std::uint32_t j = 0; j < n_; ++j) {
         if (!at(j).known) continue;
-        // A function of the driver that JMX calls comes back where PRET said.
-        const bool outside = s.inst.op == Op::JMX && at(j).inst.op == Op::PRET;
-        if (!outside && !pops(s.inst.op, at(j).inst.op)) continue;
+        // A function of the driver that a jump calls comes back where PRET said.
+        if (!comes_back(s.inst.op, at(j).inst.op) && !pops(s.inst.op, at(j).inst.op)) continue;
         const std::uint32_t to = at(j).inst.op == Op::CAL ? j + 1 : target(j);
         if (to < n_) s.next.push_back(to);
       }

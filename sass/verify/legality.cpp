@@ -51,8 +51,7 @@ class Checker {
       registers(i);
       stale_reuse(i);
       if (code_.steps[i].inst.op == Op::LDGDEPBAR) commits(i);
-      const Op op = code_.steps[i].inst.op;
-      if (op == Op::BAR || op == Op::UCGABAR_ARV) overtaken_barrier(i, i, 0);
+      if (is_barrier(code_.steps[i].inst.op)) overtaken_barrier(i, i, 0);
     }
   }
 
@@ -244,8 +243,9 @@ class Checker {
     if (cycles >= needs) return;
     for (const std::uint32_t next : code_.steps[at].next) {
       const Step& step = code_.steps[next];
-      const bool cluster = code_.steps[barrier].inst.op == Op::UCGABAR_ARV;
-      const bool early = cluster ? step.inst.op == Op::UCGABAR_WAIT : step.known && accesses_memory(step.inst);
+      const Op wait = wait_of(code_.steps[barrier].inst.op);
+      const bool cluster = wait != Op::NOP;
+      const bool early = cluster ? step.inst.op == wait : step.known && accesses_memory(step.inst);
       if (step.known && !step.never && early) {
         const char* why =
             cluster ? "so close, it does not wait for the others" : "a memory access so close overtakes the barrier";

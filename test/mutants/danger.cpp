@@ -1,12 +1,12 @@
 #include "test/mutants/danger.h"
 
+#include "sass/isa/op_facts.h"
 #include "sass/isa/register_id.h"
 
 namespace nervanagpu::test {
 namespace {
 
 using sass::Access;
-using sass::Op;
 using sass::OperandKind;
 using sass::Unit;
 
@@ -33,8 +33,9 @@ Use use_of(const sass::Inst& inst, const Access& a) {
     case Unit::kSync: return Use::kCritical;
     case Unit::kMemGlobal:
     case Unit::kMemShared:
+      if (sass::memory_of(inst.op).either() == 0) return Use::kPlain;  // registers are exchanged
+      [[fallthrough]];
     case Unit::kMemConst: {
-      if (inst.op == Op::SHFL || inst.op == Op::MATCH) return Use::kPlain;
       if (a.operand >= inst.operand_count) return Use::kCritical;  // the guard
       const OperandKind kind = inst.operands()[a.operand].kind;
       return kind == OperandKind::kGpr ? Use::kData : Use::kCritical;
@@ -70,7 +71,8 @@ Danger::Danger(sass::Arch arch, const sass::KernelImage& right) {
     }
     if (code.steps[i].known) {
       const Unit u = sass::unit(code.steps[i].inst);
-      s.loads = (u == Unit::kMemGlobal || u == Unit::kMemShared) && code.steps[i].inst.op != Op::SHFL;
+      const bool reads = sass::memory_of(code.steps[i].inst.op).reads != 0;
+      s.loads = (u == Unit::kMemGlobal || u == Unit::kMemShared) && reads;
     }
   }
   for (;;) {

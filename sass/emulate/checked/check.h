@@ -89,6 +89,8 @@ struct CheckOp {
   std::uint8_t wait_groups = 0;  // kWait: that may stay in flight
   std::uint16_t registers = 0;   // it names those below this number; 0: fewer than any warp has
   bool strong = false;           // a load or store of memory that has an order (.STRONG): it may be of a flag
+  bool atomic = false;
+  bool compares = false;  // an atomic compare and swap
   enum class Membar : std::uint8_t { kNone, kCta, kGpu };
   Membar membar = Membar::kNone;
   bool init_fence = false;  // a NOP that stands for PTX's fence.mbarrier_init

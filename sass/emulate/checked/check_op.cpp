@@ -81,6 +81,8 @@ void check_order(Arch arch, const Inst& inst, CheckOp& op) {
     return inst.mod(Axis::kOrder) != Tok::kNone && tok_text(inst.mod(Axis::kOrder)).starts_with(what);
   };
   op.strong = says("STRONG") || says("MMIO");
+  op.atomic = is_atomic(inst.op);
+  op.compares = op.atomic && (inst.has(Axis::kFunction, Tok::CAS) || inst.has(Axis::kFunction, Tok::CAST_SPIN));
   // Before sm_70 all stores are alike, and loads that do not look into the first cache have an order.
   if (info(arch).encoding == Encoding::k64) {
     const bool stores = (memory_of(inst.op).writes & kSpaceGlobal) != 0 && !by_texture_unit(inst.op);

@@ -26,10 +26,6 @@ Shadow::Use use_of(Intent intent) {
   }
 }
 
-bool is_atomic(const std::string& text) {
-  return text.find("ATOM") != std::string::npos || text.find("RED") != std::string::npos;
-}
-
 constexpr std::size_t kMostUnwritten = std::size_t{1} << 16;
 
 }  // namespace
@@ -136,7 +132,7 @@ void Checker::trouble(const Warp& w, const Uop* u, unsigned lane, const Trouble&
   const Party other = party(t.other, t.other_lane);
   // A loop around a compare and swap begins with what a plain load finds, whatever that is.
   if (t.what == What::kRace && grid_.has_cas && other.writes != writes) {
-    const bool strong = writes ? is_atomic(grid_.kernel->text[mine.pc]) : t.other.strong();
+    const bool strong = writes ? grid_.kernel->checks[mine.pc].atomic : t.other.strong();
     if (strong) return;
   }
   if (t.what == What::kNotAwaited) {

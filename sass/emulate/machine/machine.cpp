@@ -463,9 +463,8 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
   grid.cluster = c;
   if (launch.mode == Mode::kChecked) {
     grid.global = std::make_unique<GlobalShadow>();
-    grid.has_cas = std::any_of(kernel.text.begin(), kernel.text.end(), [](const std::string& text) {
-      return text.find("ATOM") != std::string::npos && text.find(".CAS") != std::string::npos;
-    });
+    grid.has_cas =
+        std::any_of(kernel.checks.begin(), kernel.checks.end(), [](const CheckOp& op) { return op.compares; });
     grid.has_membar = std::any_of(kernel.checks.begin(), kernel.checks.end(),
                                   [](const CheckOp& op) { return op.membar != CheckOp::Membar::kNone; });
   }

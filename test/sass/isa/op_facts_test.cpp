@@ -71,6 +71,34 @@ TEST(OpFacts, EachPopHasWhatLeavesItsTarget) {
   }
 }
 
+TEST(OpFacts, PlacesToComeBackToAreLeftByAPush) {
+  EXPECT_TRUE(comes_back(Op::RET, Op::PRET));
+  EXPECT_TRUE(comes_back(Op::JMX, Op::PRET));
+  for (const auto rows : all_rows()) {
+    for (const Row& r : rows) {
+      const bool takes = goes(r.op) == Goes::kReturn || goes(r.op) == Goes::kIndirect;
+      if (!takes) {
+        EXPECT_FALSE(comes_back(r.op, Op::PRET)) << op_text(r.op);
+      }
+      EXPECT_FALSE(comes_back(r.op, Op::NOP)) << op_text(r.op);
+    }
+  }
+}
+
+// Atomics touch memory, and barriers none.
+TEST(OpFacts, AtomicsAndBarriers) {
+  for (const auto rows : all_rows()) {
+    for (const Row& r : rows) {
+      const std::string_view text = op_text(r.op);
+      const bool named = text.find("ATOM") != text.npos || (text.find("RED") != text.npos && text != "REDUX");
+      EXPECT_EQ(is_atomic(r.op), named) << text;
+      EXPECT_FALSE(is_atomic(r.op) && memory_of(r.op).writes == 0) << text;
+      EXPECT_FALSE(is_barrier(r.op) && memory_of(r.op).either() != 0) << text;
+    }
+  }
+  EXPECT_EQ(wait_of(Op::UCGABAR_ARV), Op::UCGABAR_WAIT);
+}
+
 // A row of another architecture or form that was added without its keys would be timed as its unit.
 TEST(OpFacts, RowsOfAMnemonicHaveTheSameKeysOfTheLatencyTable) {
   const std::set<Op> differ = {Op::HADD2};  // .F32 is of another pipe
