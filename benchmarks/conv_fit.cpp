@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "kernels/conv/fitted_costs.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/nervanagpu.hpp"
 
 namespace nervanagpu {

@@ -1,4 +1,4 @@
-"""float32 convolutions of one tap beside the products that they are: what conv/implicit/product.cpp chooses from.
+"""float32 convolutions of one tap beside the products that they are: what conv/product.cpp chooses from.
 
     python benchmarks/conv_products.py [--n 128] [--out FILE]
 

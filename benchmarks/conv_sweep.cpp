@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "kernels/conv/gather/gconv_choice.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/conv/sums/channel_sums.h"
 #include "nervanagpu/nervanagpu.hpp"

@@ -26,10 +26,12 @@ set(ng_alone
   python/convert.cpp
   python/torch_ops/pooling.cpp
   sass/asm/builder/assign.cpp
-  sass/asm/schedule/report.cpp
+  sass/asm/cubin/manifest_text.cpp
+  sass/asm/report.cpp
+  sass/asm/report_text.cpp
+  sass/asm/template/allocate.cpp
   sass/asm/template/expander.cpp
   sass/asm/template/expr.cpp
-  sass/asm/template/manifest_text.cpp
   sass/dis/kernel_info.cpp
   sass/dis/read_cubin.cpp
   sass/dis/read_data.cpp

@@ -6,7 +6,7 @@
 #include "kernels/conv/arena.h"
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/byte_results.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/plan_cache.h"
 #include "kernels/conv/problem.h"

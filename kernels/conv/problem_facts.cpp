@@ -5,7 +5,7 @@
 
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/byte_results.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/strided/by_cells.h"

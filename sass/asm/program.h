@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sass/asm/template/mapped_text.h"
+#include "sass/asm/mapped_text.h"
 #include "sass/isa/arch.h"
 #include "sass/isa/inst.h"
 #include "sass/result.h"

@@ -5,7 +5,7 @@
 
 #include "sass/asm/cubin/bundle.h"
 #include "sass/asm/cubin/line_table.h"
-#include "sass/asm/template/manifest_text.h"
+#include "sass/asm/cubin/manifest_text.h"
 #include "sass/cubin.h"
 #include "sass/dis/code_layout.h"
 #include "sass/dis/debug_line.h"

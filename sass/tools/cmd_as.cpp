@@ -5,7 +5,7 @@
 
 #include "sass/asm/parse.h"
 #include "sass/asm/pipeline.h"
-#include "sass/asm/schedule/report.h"
+#include "sass/asm/report.h"
 #include "sass/asm/template/excerpt.h"
 #include "sass/asm/template/expand.h"
 #include "sass/asm/template/expr.h"

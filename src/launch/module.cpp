@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sass/asm/pipeline.h"
-#include "sass/asm/schedule/report.h"
+#include "sass/asm/report.h"
 #include "sass/asm/template/include.h"
 #include "sass/dis/listing.h"
 #include "sass/verify/verify.h"

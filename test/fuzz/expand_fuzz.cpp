@@ -1,7 +1,7 @@
 // Templates: front matter, variants, the template language, and every stage behind it. What assembles must read back, and
 // every error must name its place.
 #include "sass/asm/pipeline.h"
-#include "sass/asm/schedule/report.h"
+#include "sass/asm/report.h"
 #include "sass/asm/template/excerpt.h"
 #include "sass/asm/template/expand.h"
 #include "test/fuzz/words.h"

@@ -6,7 +6,7 @@
 
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/mapping.h"
 #include "kernels/conv/sums/channel_sums.h"
 #include "src/ceil_div.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/conv/strided/cells_of_pixels.h"
 #include "nervanagpu/conv.hpp"

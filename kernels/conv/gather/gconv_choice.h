@@ -1,4 +1,4 @@
-// Convolutions with few channels, whose rows gconv.sass gathers: which they are, and which variant computes them.
+// Convolutions with few channels, whose rows gconv.sass gathers: which there could be, and which variant computes them.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,14 @@ namespace nervanagpu::conv_detail::gconv {
 // Each group is a launch.
 constexpr std::int64_t kMostGroups = 4;
 
-// The pass is gathered: a function of the problem alone, since the sums have another order than hconv.sass's.
-bool gathers_rows(ConvPass pass, const ConvProblem& p);
-// It could be.
+// The pass could be gathered; few_channels.h says whether it is.
 bool possible(ConvPass pass, const ConvProblem& p);
-// What it takes on the way that gathers_rows() says, by a model of an H200.
-double microseconds(ConvPass pass, const ConvProblem& p);
-// What a launch takes.
+// A group's pixels that are gathered, or their copy with channels last.
+Pixels gathered(ConvPass pass, const ConvProblem& p);
+// What a launch takes, by a model of an H200; and what the cheapest takes.
 double microseconds(char pass, const GemmProblem& product, std::int64_t run, double bytes, const hconv::Choice& choice,
                     const Costs& costs = kFitted);
+double least_microseconds(char pass, const GemmProblem& product, std::int64_t run, double bytes);
 
 // Neighbouring channels that one load can bring: 8, 4 or 1. The result does not depend on it. usual_run: wherever they lie.
 std::int64_t run_of(const Pixels& t);

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "kernels/conv/few_channels.h"
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/halo/cells.h"
 #include "kernels/gemm/choose/h200.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"

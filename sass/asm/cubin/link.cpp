@@ -7,8 +7,8 @@
 #include "sass/asm/cubin/bundle.h"
 #include "sass/asm/cubin/elf_writer.h"
 #include "sass/asm/cubin/line_table.h"
+#include "sass/asm/cubin/manifest_text.h"
 #include "sass/asm/cubin/nv_info.h"
-#include "sass/asm/template/manifest_text.h"
 
 namespace nervanagpu::sass {
 namespace {

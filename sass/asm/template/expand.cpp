@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "sass/asm/schedule/allocate.h"
+#include "sass/asm/template/allocate.h"
 #include "sass/asm/template/expander.h"
 
 namespace nervanagpu::sass {

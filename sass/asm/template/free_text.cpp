@@ -2,8 +2,8 @@
 
 #include <charconv>
 
+#include "sass/asm/mapped_text.h"
 #include "sass/asm/template/expr.h"
-#include "sass/asm/template/mapped_text.h"
 
 namespace nervanagpu::sass {
 

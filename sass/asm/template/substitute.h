@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sass/asm/mapped_text.h"
 #include "sass/asm/program.h"
-#include "sass/asm/template/mapped_text.h"
 #include "sass/asm/template/names.h"
 #include "sass/result.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/product.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/product.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/error.hpp"
 #include "test/kernels/conv/conv_case.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/conv/gather/gconv_choice.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/gemm.hpp"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"

@@ -10,7 +10,7 @@
 #include "kernels/conv/halo/cells.h"
 #include "kernels/conv/halo/halo_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"

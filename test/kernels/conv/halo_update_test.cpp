@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/nn/on_each_device.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/bytes.h"
-#include "kernels/conv/implicit/tensor_cores.h"
-#include "kernels/conv/pass.h"
+#include "kernels/conv/bytes.h"
+#include "kernels/conv/tensor_cores.h"
+#include "kernels/conv/pass/pass.h"
 #include "kernels/conv/problem_facts.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/gemm.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_swapped_choice.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "test/kernels/conv/conv_case.h"

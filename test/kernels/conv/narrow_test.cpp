@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_choice.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/gathered_product.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/pieces/piece_cells.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "src/device/select_device.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/product.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/product.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_pieces.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/problem_facts.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "nervanagpu/nervanagpu.hpp"

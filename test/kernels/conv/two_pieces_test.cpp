@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/pieces/two_pieces.h"
 #include "src/ceil_div.h"
 #include "test/kernels/conv/conv_case.h"

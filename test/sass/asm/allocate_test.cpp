@@ -1,5 +1,5 @@
 // Registers by live range: names share registers only where nothing can tell, and what does not fit is explained.
-#include "sass/asm/schedule/allocate.h"
+#include "sass/asm/template/allocate.h"
 
 #include <gtest/gtest.h>
 

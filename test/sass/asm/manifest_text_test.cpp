@@ -1,5 +1,5 @@
 // The text of a manifest: what is written is read, and damage is refused.
-#include "sass/asm/template/manifest_text.h"
+#include "sass/asm/cubin/manifest_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a kernel costs by the model: occupancy, bank conflicts, loops.
-#include "sass/asm/schedule/report.h"
+#include "sass/asm/report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sass/asm/schedule/report.h"
+#include "sass/asm/report.h"
 
 #include <algorithm>
 #include <optional>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sass/asm/program.h"
-#include "sass/isa/occupancy.h"
 #include "sass/asm/schedule/timing.h"
+#include "sass/isa/occupancy.h"
 
 namespace nervanagpu::sass {
 

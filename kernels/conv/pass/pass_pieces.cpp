@@ -1,5 +1,5 @@
 // float32 by pieces: launches of bf16x3.sass, cells_bf16x3.sass, conv_bf16x6.sass and conv_if.sass.
-#include "kernels/conv/pass.h"
+#include "kernels/conv/pass/pass.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {

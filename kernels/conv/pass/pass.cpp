@@ -1,4 +1,4 @@
-#include "kernels/conv/pass.h"
+#include "kernels/conv/pass/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
 namespace {

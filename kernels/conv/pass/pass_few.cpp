@@ -1,5 +1,5 @@
 // Few channels: launches of gconv.sass, and windows as rows of a matrix.
-#include "kernels/conv/pass.h"
+#include "kernels/conv/pass/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
 

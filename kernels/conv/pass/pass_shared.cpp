@@ -1,6 +1,6 @@
 // Launches of halo.sass, halo_swapped.sass, halo_update.sass, resident.sass and cells.sass: taps that share what is gathered.
-#include "kernels/conv/implicit/bytes.h"
-#include "kernels/conv/pass.h"
+#include "kernels/conv/bytes.h"
+#include "kernels/conv/pass/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
 

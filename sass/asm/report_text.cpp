@@ -2,7 +2,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "sass/asm/schedule/report.h"
+#include "sass/asm/report.h"
 
 namespace nervanagpu::sass {
 namespace {

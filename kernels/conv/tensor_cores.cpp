@@ -1,11 +1,12 @@
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "kernels/conv/few_channels.h"
 #include "kernels/conv/implicit/byte_results.h"
-#include "kernels/conv/implicit/bytes.h"
-#include "kernels/conv/pass.h"
+#include "kernels/conv/bytes.h"
+#include "kernels/conv/pass/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
 

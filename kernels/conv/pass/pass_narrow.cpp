@@ -1,5 +1,5 @@
 // Launches of narrow.sass, narrow_swapped.sass and narrow_update.sass: fprop and update of at most four channels.
-#include "kernels/conv/pass.h"
+#include "kernels/conv/pass/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
 

@@ -1,4 +1,4 @@
-#include "sass/asm/template/manifest_text.h"
+#include "sass/asm/cubin/manifest_text.h"
 
 #include <algorithm>
 #include <limits>

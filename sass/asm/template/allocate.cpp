@@ -1,4 +1,4 @@
-#include "sass/asm/schedule/allocate.h"
+#include "sass/asm/template/allocate.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "kernels/conv/implicit/product.h"
+#include "kernels/conv/product.h"
 
 #include <algorithm>
 #include <array>

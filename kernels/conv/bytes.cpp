@@ -1,4 +1,4 @@
-#include "kernels/conv/implicit/bytes.h"
+#include "kernels/conv/bytes.h"
 
 #include <algorithm>
 #include <limits>
