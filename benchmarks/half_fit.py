@@ -1,6 +1,6 @@
-"""Fits what products of 16-bit floats cost (kernels/gemm/choose/half_cost.cpp), all layouts by one model.
+"""Fits what products of 16-bit floats cost (kernels/gemm/cost/half_cost.cpp), all layouts by one model.
 
-    half_fit.py benchmarks/results/half_products.jsonl > kernels/gemm/choose/fitted_half.h
+    half_fit.py benchmarks/results/half_products.jsonl > kernels/gemm/cost/fitted_half.h
     half_fit.py --thin SWEEP... [--to FILE] [--from TEXT]
 
 The model is the C++ one in numpy. Its constants lower the error of each variant's time, those near the product's best
@@ -291,7 +291,7 @@ def header(constants: dict[str, dict[str, float]], says: str) -> str:
 // Written by benchmarks/half_fit.py, from benchmarks/results/half_products.jsonl: do not edit.
 {said}#pragma once
 
-#include "kernels/gemm/choose/half_costs.h"
+#include "kernels/gemm/cost/half_costs.h"
 
 namespace nervanagpu::hgemm::half {{
 

@@ -6,7 +6,7 @@ set(ng_alone
   kernels/conv/depthwise/depthwise_any.cpp
   kernels/conv/depthwise/depthwise_parts.cpp
   kernels/conv/problem_facts.cpp
-  kernels/gemm/choose/cost.cpp
+  kernels/gemm/cost/cost.cpp
   kernels/gemm/group.cpp
   kernels/gemm/pieces/tail.cpp
   kernels/gemm/tensors/dot.cpp

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "kernels/conv/pieces/pieces.h"
-#include "kernels/gemm/choose/cost.h"
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"

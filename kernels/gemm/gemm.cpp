@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "kernels/gemm/choose/cost.h"
+#include "kernels/gemm/cost/cost.h"
 #include "kernels/gemm/epilogue/activation.h"
 #include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/epilogue/relu_mask.h"

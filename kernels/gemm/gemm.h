@@ -9,6 +9,7 @@
 
 #include "kernels/gemm/float32/sgemm_ring.h"
 #include "kernels/gemm/pieces/tail.h"
+#include "kernels/gemm/problem.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device/device.h"
@@ -16,23 +17,8 @@
 
 namespace nervanagpu::sgemm {
 
-// Throws InvalidArgument on anything a kernel may not be given. Messages say m, n, k, lda ... as GemmProblem does.
-void check(const GemmProblem& problem);
-// The part of it that needs no addresses and types: lengths, strides, batch, splits.
-void check_sizes(const GemmProblem& problem);
-
 // check(), and that there is a workspace if it cannot be computed without one. What is left is reduced().
 GemmProblem check_launch(Device& device, const GemmProblem& problem, const std::string& tile = {});
-
-// The same product in fewer words: a batch of one matrix has no strides; a sum over a batch that is one long k as it lies in
-// memory is one product where chains of multiply-adds compute it, and nothing is added up over a batch of none.
-GemmProblem reduced(const Registry& registry, const GemmProblem& problem);
-
-// It cannot be computed without one (if it wants one at all).
-bool needs_workspace(const Registry& registry, const GemmProblem& problem);
-
-// Splits of k that are summed apart. It depends on the problem alone (and on whether it has a workspace).
-std::int64_t splits_of(const Registry& registry, const GemmProblem& problem);
 
 struct Plan {
   const Kernel* kernel = nullptr;
@@ -52,12 +38,6 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
 // The plan of sgemm_ring.h where it is faster or named, else the first of plans(). Throws InvalidArgument if there is
 // none, and says why each kernel was refused.
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile = {});
-
-// The kernels of the tensor cores are there, and take it.
-bool on_tensor_cores(const Registry& registry, const GemmProblem& problem);
-
-// Its operands are multiplied as pieces of bfloat16 (bf16x6.h), whose kernels are there.
-bool in_pieces(const Registry& registry, const GemmProblem& problem);
 
 // The kernel leaves sums in the workspace, which split_sum finishes.
 bool finished_apart(const Plan& plan, const GemmProblem& problem);

@@ -4,7 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"

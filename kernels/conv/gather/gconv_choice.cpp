@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "kernels/conv/problem.h"
-#include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"

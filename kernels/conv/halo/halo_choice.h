@@ -7,7 +7,7 @@
 #include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/launch.h"
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "src/device/device.h"
 #include "src/launch/values.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/gemm/choose/h200.h"
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/h200.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 

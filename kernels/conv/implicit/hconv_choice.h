@@ -9,7 +9,7 @@
 
 #include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/launch.h"
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device/device.h"
 

@@ -8,7 +8,7 @@
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/halo/cells.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
-#include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/tensor.hpp"
 #include "src/ceil_div.h"

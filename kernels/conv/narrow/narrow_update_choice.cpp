@@ -7,7 +7,7 @@
 #include "kernels/conv/few_channels.h"
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/halo/cells.h"
-#include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 

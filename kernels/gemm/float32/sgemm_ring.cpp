@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "kernels/gemm/choose/cost.h"
-#include "kernels/gemm/choose/h200.h"
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/cost.h"
+#include "kernels/gemm/cost/h200.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/operand.h"
 #include "kernels/gemm/types.h"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <span>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/pieces/piece_sides.h"

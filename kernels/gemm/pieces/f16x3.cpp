@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/pieces/piece_sides.h"

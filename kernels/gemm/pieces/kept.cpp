@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/problem.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/pieces.hpp"
 #include "src/device/select_device.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/pieces/piece_sides.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/operand.h"
 #include "kernels/gemm/types.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/tensor_map.hpp"
 #include "src/device/device.h"

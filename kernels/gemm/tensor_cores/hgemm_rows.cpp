@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
-#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/operand.h"
+#include "kernels/gemm/problem.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/types.h"
 #include "kernels/nn/nn.h"

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/gemm.h"

@@ -1,7 +1,7 @@
 // Which products the tensor cores get, in how many parts, and by which kernel. What comes out: test/python/products/test_dot_tensor.py.
 #include <gtest/gtest.h>
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "nervanagpu/error.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "kernels/gemm/choose/cost.h"
+#include "kernels/gemm/cost/cost.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "test/kernels/gemm/gemm_case.h"
 #include "test/src/expect_error.h"

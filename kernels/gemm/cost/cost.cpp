@@ -1,4 +1,4 @@
-#include "kernels/gemm/choose/cost.h"
+#include "kernels/gemm/cost/cost.h"
 
 #include <algorithm>
 #include <array>

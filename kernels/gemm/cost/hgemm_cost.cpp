@@ -1,12 +1,12 @@
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "kernels/gemm/choose/epilogue_cost.h"
-#include "kernels/gemm/choose/h200.h"
-#include "kernels/gemm/choose/half_cost.h"
+#include "kernels/gemm/cost/epilogue_cost.h"
+#include "kernels/gemm/cost/h200.h"
+#include "kernels/gemm/cost/half_cost.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 

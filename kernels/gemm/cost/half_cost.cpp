@@ -1,13 +1,13 @@
-#include "kernels/gemm/choose/half_cost.h"
+#include "kernels/gemm/cost/half_cost.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 
-#include "kernels/gemm/choose/epilogue_cost.h"
-#include "kernels/gemm/choose/fitted_half.h"
-#include "kernels/gemm/choose/h200.h"
+#include "kernels/gemm/cost/epilogue_cost.h"
+#include "kernels/gemm/cost/fitted_half.h"
+#include "kernels/gemm/cost/h200.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::hgemm::half {

@@ -5,7 +5,7 @@
 // TN 1.0402 of 137, held out 1.0517 of 48
 #pragma once
 
-#include "kernels/gemm/choose/half_costs.h"
+#include "kernels/gemm/cost/half_costs.h"
 
 namespace nervanagpu::hgemm::half {
 

@@ -1,7 +1,7 @@
 // What a product of 16-bit floats costs in any layout: a model of an H200 in microseconds.
 #pragma once
 
-#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/cost/hgemm_cost.h"
 
 namespace nervanagpu::hgemm::half {
 
