@@ -30,9 +30,9 @@
 #include <vector>
 
 #include "kernels/conv/gather/gconv_choice.h"
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/conv/sums/channel_sums.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/device/select_device.h"
 #include "src/numbers/half.h"

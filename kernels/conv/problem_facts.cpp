@@ -5,10 +5,10 @@
 
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/byte_results.h"
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/strided/by_cells.h"
+#include "kernels/conv/tensor_cores.h"
 #include "src/memo.h"
 #include "src/mixed_hash.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/few_channels.h"
 #include "kernels/conv/implicit/byte_results.h"
-#include "kernels/conv/bytes.h"
 #include "kernels/conv/pass/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {

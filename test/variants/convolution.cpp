@@ -6,9 +6,9 @@
 
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/mapping.h"
 #include "kernels/conv/sums/channel_sums.h"
+#include "kernels/conv/tensor_cores.h"
 #include "src/ceil_div.h"
 #include "src/device/select_device.h"
 #include "test/gpu/bound.h"

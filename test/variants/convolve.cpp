@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/gather/columns.h"
 #include "kernels/conv/gather/gconv_choice.h"
@@ -13,15 +14,14 @@
 #include "kernels/conv/halo/halo_update_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
 #include "kernels/conv/halo/swapped_choice.h"
-#include "kernels/conv/bytes.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/narrow/narrow_choice.h"
 #include "kernels/conv/narrow/narrow_swapped_choice.h"
 #include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/sums/channel_sums.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"

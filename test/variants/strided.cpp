@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/conv/strided/cells_of_pixels.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/conv.hpp"
 #include "src/device/select_device.h"
 #include "test/gpu/buffer.h"

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <string_view>
 
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/few_channels.h"
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
-#include "kernels/conv/bytes.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 #include "src/launch/values.h"

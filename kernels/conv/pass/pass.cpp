@@ -1,5 +1,7 @@
 #include "kernels/conv/pass/pass.h"
 
+#include "kernels/conv/few_channels.h"
+
 namespace nervanagpu::conv_detail::tensor_cores {
 namespace {
 

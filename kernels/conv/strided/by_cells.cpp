@@ -7,10 +7,10 @@
 
 #include "kernels/conv/arena.h"
 #include "kernels/conv/fitted_costs.h"
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/problem_facts.h"
 #include "kernels/conv/strided/cells_of_pixels.h"
 #include "kernels/conv/strided/cells_of_strides.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"

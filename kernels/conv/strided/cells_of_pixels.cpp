@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/problem.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 #include "src/launch/values.h"

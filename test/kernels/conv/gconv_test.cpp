@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/few_channels.h"
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/gemm.hpp"

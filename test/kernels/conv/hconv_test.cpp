@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kernels/conv/bytes.h"
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/pass/pass.h"
 #include "kernels/conv/problem_facts.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "src/ceil_div.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_swapped_choice.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"

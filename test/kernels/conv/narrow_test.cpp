@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_choice.h"
+#include "kernels/conv/tensor_cores.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/gathered_product.h"
 #include "test/kernels/conv/on_tensor_cores.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/pieces/piece_cells.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "src/device/select_device.h"
 #include "test/kernels/conv/conv_case.h"

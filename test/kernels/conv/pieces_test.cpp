@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/product.h"
 #include "kernels/conv/tensor_cores.h"
-#include "kernels/conv/pieces/pieces.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_pieces.h"
 #include "test/kernels/nn/elements.h"

@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/problem_facts.h"
 #include "kernels/conv/strided/by_cells.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/tensor_cores.h"
 #include "kernels/conv/pieces/two_pieces.h"
+#include "kernels/conv/tensor_cores.h"
 #include "src/ceil_div.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_pieces.h"
