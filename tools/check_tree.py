@@ -3,8 +3,8 @@
 
 Includes go one way, files stay small and say what they are for, facts of instructions stand in rows (op_lists.py),
 cells of the pages' tables stay within 80 characters, their sentences within 25 words (sentences.py):
-include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. There are no circles of folders, and what a
-header declares is defined in its folder (rooms.py). Exit status 1 lists each break as file:line.
+include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. There are no circles of folders, nor of those
+within one, and what a header declares is defined in its folder (rooms.py). Exit status 1 lists each break as file:line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Finds circles between folders, by what their files include, and headers whose functions another folder defines.
 
-A room is a folder below sass/, src/ or kernels/ (src/expr, kernels/gemm), or a file pair that stands beside these. What
-a module of Python imports inside a function does not count, nor what it imports for types alone.
+A room is a folder below sass/, src/ or kernels/ (src/expr, kernels/gemm), or a file pair that stands beside these. The
+same holds of the folders within a room, where each file that stands beside them counts for itself. What a module of
+Python imports inside a function does not count, nor what it imports for types alone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ ANONYMOUS = re.compile(r"^namespace \{\n.*?^\}  // namespace$", re.S | re.M)
 # sass/cubin.h is the face of a cubin's writer, sass/asm, and of its reader, sass/dis.
 ALLOWED = {("sass/cubin", "sass/asm")}
 FACES = {"sass/cubin.h"}
+# The emulator's folders are parts of one machine: its state, what instructions do to it, what checked mode asks of it.
+ENTANGLED = {"sass/emulate"}
 
 # What room needs what other, and the file and line where it says so first.
 Needs = dict[str, dict[str, str]]
@@ -37,6 +40,14 @@ def room_of(path: str) -> str:
     if parts[0] not in HOUSES:
         return parts[0]
     return "/".join(parts[:2]) if len(parts) > 2 else path.rsplit(".", 1)[0]
+
+
+def inner_room_of(path: str) -> str:
+    """kernels/gemm/cost/cost.h: kernels/gemm/cost. kernels/gemm/gemm.h: itself. Of what stands in no room: ""."""
+    parts = path.split("/")
+    if parts[0] not in HOUSES or len(parts) < 3:
+        return ""
+    return "/".join(parts[:3]) if len(parts) > 3 else path
 
 
 def _imports(body: list[ast.stmt]) -> Iterator[tuple[int, str, str]]:
@@ -101,9 +112,34 @@ def _circle(graph: Needs, start: str) -> list[str]:
     return []
 
 
+def inner_needs(texts: Mapping[str, str], entangled: bool = False) -> Needs:
+    """Of the folders within rooms, those of ENTANGLED or all the others."""
+    divided = {room_of(path) for path in texts if path.count("/") > 2}  # rooms that have folders
+    found: Needs = {}
+    for path, text in texts.items():
+        mine = inner_room_of(path)
+        if not mine or room_of(path) not in divided or (room_of(path) in ENTANGLED) != entangled:
+            continue
+        found.setdefault(mine, {})
+        for line, words in enumerate(text.splitlines(), 1):
+            match = INCLUDE.match(words)
+            if match and match.group(1) in texts and room_of(match.group(1)) == room_of(path):
+                other = inner_room_of(match.group(1))
+                if other != mine:
+                    found[mine].setdefault(other, f"{path}:{line}")
+    return found
+
+
 def circles(texts: Mapping[str, str]) -> list[str]:
     """A sentence for each circle; each room is named in one of them at the most."""
-    graph = needs(texts)
+    found = _circles_of(needs(texts)) + _circles_of(inner_needs(texts))
+    entangled = inner_needs(texts, entangled=True)
+    if entangled and not _circles_of(entangled):
+        found.append(f"tools/rooms.py:1: there is no circle in {', '.join(ENTANGLED)}: take it out of ENTANGLED")
+    return found
+
+
+def _circles_of(graph: Needs) -> list[str]:
     found: list[str] = []
     named: set[str] = set()
     for room in sorted(graph):

@@ -27,6 +27,25 @@ def test_a_circle_is_named_with_its_places() -> None:
     ]
 
 
+def test_a_circle_within_a_room() -> None:
+    texts = {
+        "kernels/a/x/one.h": includes("kernels/a/y/two.h"),
+        "kernels/a/y/two.h": includes("kernels/a/three.h"),
+        "kernels/a/three.h": includes("kernels/a/x/one.h"),
+    }
+    assert rooms.circles(texts) == [
+        "kernels/a/three.h:2: a circle: kernels/a/three.h -> kernels/a/x (kernels/a/three.h:2), "
+        "kernels/a/x -> kernels/a/y (kernels/a/x/one.h:2), kernels/a/y -> kernels/a/three.h (kernels/a/y/two.h:2)"
+    ]
+
+
+def test_rooms_that_may_have_circles_have_some() -> None:
+    texts = {"sass/emulate/a/x.h": includes("sass/emulate/b/y.h"), "sass/emulate/b/y.h": includes()}
+    assert "take it out of ENTANGLED" in rooms.circles(texts)[0]
+    texts["sass/emulate/b/y.h"] = includes("sass/emulate/a/x.h")
+    assert rooms.circles(texts) == []
+
+
 @pytest.mark.parametrize(
     "texts",
     [
@@ -37,6 +56,12 @@ def test_a_circle_is_named_with_its_places() -> None:
             "src/a/y.h": includes("src/z.h"),
             "src/z.h": includes(),
         },  # pairs beside rooms
+        {
+            "src/r/a/x.cpp": includes("src/r/f.h"),
+            "src/r/f.h": includes(),
+            "src/r/f.cpp": includes("src/r/a/y.h"),
+            "src/r/a/y.h": includes(),
+        },  # a header beside folders, and what is behind it
         {"test/a/x.h": includes("test/b/y.h"), "test/b/y.h": includes("test/a/x.h")},
         {
             "python/nervanagpu/a.py": "from nervanagpu import b\n",
