@@ -9,8 +9,20 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+import tier
 
 os.environ.setdefault("NERVANAGPU_DEVICE", "emulator")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is named, a test by its id, runs whatever the tier is."""
+    if tier.LONG or any("::" in argument for argument in config.args):
+        return
+    kept = tier.short(items)
+    left = set(items).difference(kept)
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = kept
 
 
 @pytest.fixture

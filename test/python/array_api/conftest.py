@@ -6,21 +6,20 @@ passes is a failure until its line is gone, so the list only shrinks. Tests of n
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+import tier
 from hypothesis import HealthCheck, settings
 
 from .calls import is_there
 from .draws import COMPLEX, has_complex
 
 FOLDER = Path(__file__).parent
-LONG = os.environ.get("NERVANAGPU_TEST_LONG") == "1"
 
 # The same draws in every run, so that what is listed fails every time.
 PROFILE = settings(
-    max_examples=150 if LONG else 12,
+    max_examples=tier.drawn(12, 150),
     derandomize=True,
     database=None,
     deadline=None,

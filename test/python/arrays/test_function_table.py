@@ -8,7 +8,6 @@ until its line is gone.
 from __future__ import annotations
 
 import inspect
-import os
 import warnings
 import zlib
 from collections.abc import Callable
@@ -17,10 +16,10 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
+import tier
 from nervanagpu import function_table
 
-LONG = os.environ.get("NERVANAGPU_TEST_LONG") == "1"
-CALLS = 400 if LONG else 30
+CALLS = tier.drawn(30, 400)
 DTYPES = "float32 float64 float16 int8 int16 int32 int64 uint8 uint32 uint64 bool".split()
 SHAPES: list[tuple[int, ...]] = [(), (1,), (5,), (0,), (3, 4), (2, 0, 3), (4, 1, 5), (2, 3, 4)]
 Rng = np.random.Generator
@@ -240,7 +239,7 @@ def test_as_numpy(row: function_table.Row, theirs: Callable[..., Any], name: str
         except (AssertionError, TypeError, ValueError) as error:
             wrong.append(f"{shown(name, args, keywords)}: {type(error).__name__} {str(error).strip()[:300]}")
     if name in DIFFERENT:
-        assert wrong or not LONG, f"{name} does as NumPy: its line of DIFFERENT can go"
+        assert wrong or not tier.LONG, f"{name} does as NumPy: its line of DIFFERENT can go"
         return
     assert not wrong, f"{len(wrong)} of {CALLS} calls; " + "\n".join(wrong[:3])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 
@@ -12,7 +11,6 @@ from source_tree import TESTS
 
 PROGRAM = f"import sys; sys.path.insert(0, {str(TESTS)!r}); import expression_digests as e; e.main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-long = pytest.mark.skipif(not os.environ.get("NERVANAGPU_TEST_LONG"), reason="a long test: NERVANAGPU_TEST_LONG=1")
 
 
 def digests(python: Run, arch: str, mode: str = "fast") -> dict[str, str]:
@@ -30,6 +28,6 @@ def test_the_same_bits(python: Run) -> None:
         assert [(arch, k) for k in hopper if hopper[k] != other[k]] == []
 
 
-@long
+@pytest.mark.long
 def test_without_findings(python: Run) -> None:
     assert digests(python, "sm_52", "checked") == digests(python, "sm_52")

@@ -18,7 +18,6 @@ from source_tree import ROOT
 
 FILE = Path(str(_core.__file__)).with_name("libnervanagpu_torch.so")
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch (make test-torch)")
-LONG = pytest.mark.skipif(not os.environ.get("NERVANAGPU_TEST_LONG"), reason="a long test: NERVANAGPU_TEST_LONG=1")
 
 
 def test_the_file_needs_no_torch(python: Callable[..., Any]) -> None:
@@ -169,7 +168,7 @@ def test_wrong_numbers_are_refused() -> None:
 
 
 @needs_torch
-@LONG
+@pytest.mark.long
 @pytest.mark.parametrize("test", ["test_torch.py", "test_torch_hostile.py"])
 def test_the_python_entry_passes_as_well(test: str) -> None:
     env = {**os.environ, "NERVANAGPU_TORCH": "python"}
@@ -178,7 +177,7 @@ def test_the_python_entry_passes_as_well(test: str) -> None:
     assert done.returncode == 0, done.stdout[-4000:]
 
 
-@LONG
+@pytest.mark.long
 @pytest.mark.skipif(not os.environ.get("NERVANAGPU_TORCHES"), reason="NERVANAGPU_TORCHES names interpreters with torch")
 def test_one_file_for_every_torch() -> None:
     """NERVANAGPU_TORCHES: interpreters of this Python, each with another torch, pytest and expecttest; by colons."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable
@@ -187,7 +186,7 @@ def test_checked_mode_finds_nothing(python: Callable[..., Any]) -> None:
     assert checked.stdout == plain.stdout != ""
 
 
-@pytest.mark.skipif(not os.environ.get("NERVANAGPU_TEST_LONG"), reason="long: NERVANAGPU_TEST_LONG=1")
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_many_values(name: str) -> None:
     """Fresh arguments of every size beside values of 90 digits."""

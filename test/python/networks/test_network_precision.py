@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
 import pytest
+import tier
 from nervanagpu import layers as L
 
 PRECISIONS = ("strict", "tensor")
@@ -72,7 +72,7 @@ def losses(precision: str, steps: int) -> list[float]:
 
 
 def test_trains_as_strict_networks_do() -> None:
-    steps = 200 if os.environ.get("NERVANAGPU_TEST_LONG") else 3
+    steps = tier.drawn(3, 200)
     strict, tensor = (np.array(losses(p, steps)) for p in PRECISIONS)
     assert strict[-1] < strict[0]
     assert np.any(strict != tensor), "other kernels"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import nervanagpu as ng
 import numpy as np
 import pytest
+import tier
 
 
 def integers(rng, shape, dtype):
@@ -109,7 +108,7 @@ def test_matmul_broadcasts_as_numpy(rng, dtype, left, right):
 
 def test_random_problems(rng):
     """Any layout, batch, broadcast, sum and epilogue; exact integers."""
-    for number in range(3000 if os.environ.get("NERVANAGPU_TEST_LONG") else 40):
+    for number in range(tier.drawn(40, 3000)):
         dtype = (np.float32, np.float16, np.int8)[number % 3]
         result = np.int32 if dtype == np.int8 else dtype
         batch, m, n = (int(v) for v in (rng.integers(1, 9), rng.integers(1, 150), rng.integers(1, 150)))

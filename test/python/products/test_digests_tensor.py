@@ -18,6 +18,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
+import tier
 from source_tree import DATA
 from test_digests_ops import ROUNDINGS, Draw
 
@@ -199,6 +200,6 @@ def test_record() -> None:
 def test_same_bits_as_the_gpu(op: str) -> None:
     table = json.loads(FILE.read_text())["sha256[:16]"]
     assert set(table) == set(CASES)
-    mine = [name for name in CASES if name.startswith(op + " ")]
+    mine = tier.some([name for name in CASES if name.startswith(op + " ")], 3)
     wrong = [name for name in mine if digest(name) != table[name]]
     assert not wrong, f"{len(wrong)} of {len(mine)} results differ from the file's: {wrong[:5]}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -108,7 +107,7 @@ def test_programs_of_the_pages(release):
     assert [bool(re.search(r"^import nervanagpu", text, re.M)) for text in release.programs()] == [True, True]
 
 
-@pytest.mark.skipif(not os.environ.get("NERVANAGPU_TEST_LONG"), reason="a long test: NERVANAGPU_TEST_LONG=1")
+@pytest.mark.long
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="the script needs Python 3.11")
 @pytest.mark.skipif(shutil.which("qemu-aarch64-static") is None, reason="needs qemu-user-static")
 @pytest.mark.skipif(

@@ -9,24 +9,31 @@ from pathlib import Path
 
 import check
 import pytest
+import tier
 from programs import program_of
 
-LONG = "NERVANAGPU_TEST_LONG" in os.environ
 HERE = Path(__file__).parent
 
 
 def test_random_programs() -> None:
-    assert not check.check(1_000_000 if LONG else 13_000, 1)
+    assert not check.check(tier.drawn(13_000, 1_000_000), 1)
 
 
 def test_random_programs_in_threads() -> None:
     """Expressions, writes that wait and caches of several threads meet."""
-    assert not check.check_in_threads(4, 100_000 if LONG else 4_000, 2_000_000)
+    assert not check.check_in_threads(4, tier.drawn(4_000, 100_000), 2_000_000)
 
 
 def test_random_programs_in_checked_mode() -> None:
     """Nothing that is not ready, not written or somebody else's is read on the way."""
-    command = [sys.executable, str(HERE / "check.py"), "--seed", "3000000", "--statements", "30000" if LONG else "3000"]
+    command = [
+        sys.executable,
+        str(HERE / "check.py"),
+        "--seed",
+        "3000000",
+        "--statements",
+        str(tier.drawn(3_000, 30_000)),
+    ]
     environment = {**os.environ, "NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR": "checked"}
     out = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert out.returncode == 0, out.stdout[-4000:] + out.stderr[-2000:]
