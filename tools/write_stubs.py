@@ -18,8 +18,8 @@ from nervanagpu import function_table
 
 ROOT = Path(__file__).parent.parent
 KNOWN = re.compile(
-    r"(GPUTensor|Pieces|Stream|Operand|Axis|Any|None|bool|int|float|str|bytes|npt\.DTypeLike|tuple|list|Sequence|SupportsIndex"
-    r"|[\[\], |.])+"
+    r"(GPUTensor|Pieces|Stream|Operand|Axis|Any|object|None|bool|int|float|str|bytes|npt\.DTypeLike|tuple|list|Sequence"
+    r"|SupportsIndex|[\[\], |.])+"
 )
 TITLES = {
     "elementwise": "Elementwise",

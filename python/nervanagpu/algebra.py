@@ -145,7 +145,7 @@ def diagflat(x: Operand, k: int = 0) -> GPUTensor:
 
 
 @public()
-def fill_diagonal(a: GPUTensor, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: GPUTensor, val: object, wrap: bool = False) -> None:
     """a[i, i, ...] = val."""
     tensor("fill_diagonal", "a", a)
     if a.ndim < 2:
@@ -165,7 +165,7 @@ def fill_diagonal(a: GPUTensor, val: Any, wrap: bool = False) -> None:
     target[...] = given
 
 
-def _triangle(name: str, x: Any, k: int, lower: bool) -> GPUTensor:
+def _triangle(name: str, x: object, k: int, lower: bool) -> GPUTensor:
     x = operand_of(x)
     if x.ndim == 0:
         raise ValueError(f"{name}: x has no axes; needs one or more")

@@ -55,7 +55,7 @@ def integer(function: str, name: str, value: Any, low: int | None = None, high: 
     return number
 
 
-def no_bool(function: str, name: str, value: Any) -> Any:
+def no_bool(function: str, name: str, value: object) -> Any:
     """`value`, a number or several, none of them a bool: an integer to Python, but not to NumPy's functions in C."""
     if value is None or type(value) is int:
         return value
@@ -88,7 +88,7 @@ def number(function: str, name: str, value: Any, low: float | None = None, high:
     return result
 
 
-def choice(function: str, name: str, value: Any, among: Iterable[str]) -> str:
+def choice(function: str, name: str, value: object, among: Iterable[str]) -> str:
     """`value`, if it is one of these words."""
     words = tuple(among)
     if not isinstance(value, str):
@@ -98,7 +98,7 @@ def choice(function: str, name: str, value: Any, among: Iterable[str]) -> str:
     return value
 
 
-def flag(function: str, name: str, value: Any) -> bool:
+def flag(function: str, name: str, value: object) -> bool:
     """`value` as a bool: of True and False, NumPy's too."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{function}: {name} is {shown(value)}; needs True or False")
@@ -115,14 +115,14 @@ def dtype_name(function: str, value: Any) -> str:
         raise TypeError(f"{function}: dtype is {shown(value)}; needs what numpy.dtype understands") from None
 
 
-def iterable(function: str, name: str, value: Any) -> list[Any]:
+def iterable(function: str, name: str, value: object) -> list[Any]:
     """The items of a sequence, not of a text."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise TypeError(f"{function}: {name} is {shown(value)}; needs a sequence")
     return list(value)
 
 
-def host_array(name: str, value: Any) -> npt.NDArray[Any]:
+def host_array(name: str, value: object) -> npt.NDArray[Any]:
     """`value` as a NumPy array, as it is if it is one. TypeError for one that hides elements behind a mask."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         count = int(np.ma.getmaskarray(value).sum())
@@ -133,7 +133,7 @@ def host_array(name: str, value: Any) -> npt.NDArray[Any]:
         raise type(error)(f"{name} is {shown(value)}; needs what numpy.asarray understands ({error})") from None
 
 
-def is_array_like(value: Any) -> bool:
+def is_array_like(value: object) -> bool:
     """Whether NumPy makes an array of numbers of it: a sequence, a buffer, or what has __array__."""
     if isinstance(value, np.ndarray | np.generic | list | tuple):
         return True
@@ -142,7 +142,7 @@ def is_array_like(value: Any) -> bool:
     return isinstance(value, Sequence) or hasattr(value, "__array__") or hasattr(value, "__array_interface__")
 
 
-def is_operand(value: Any) -> bool:
+def is_operand(value: object) -> bool:
     """Whether `value` beside a tensor is an operand of ours, and not one whose own operators come first, as NumPy's."""
     if getattr(value, "__array_ufunc__", 0) is None or getattr(value, "__array_priority__", 0) > 0:
         return isinstance(value, np.ndarray | np.generic)
@@ -157,7 +157,7 @@ def path_of(function: str, name: str, value: Any) -> str:
         raise TypeError(f"{function}: {name} is {shown(value)}; needs the name of a file") from None
 
 
-def tensor(function: str, name: str, value: Any) -> GPUTensor:
+def tensor(function: str, name: str, value: object) -> GPUTensor:
     """`value`, if it is a tensor."""
     if not isinstance(value, GPUTensor):
         if name.startswith("out") and isinstance(value, np.ndarray):  # results stay on the device, as CuPy's
@@ -167,20 +167,20 @@ def tensor(function: str, name: str, value: Any) -> GPUTensor:
     return value
 
 
-def check_tensors(function: str, **operands: Any) -> None:
+def check_tensors(function: str, **operands: object) -> None:
     """Every keyword argument is a tensor."""
     for name, value in operands.items():
         tensor(function, name, value)
 
 
-def tensors(function: str, name: str, value: Any) -> list[GPUTensor]:
+def tensors(function: str, name: str, value: object) -> list[GPUTensor]:
     """The tensors of a sequence."""
     if isinstance(value, GPUTensor | str | bytes) or not isinstance(value, Iterable):
         raise TypeError(f"{function}: {name} is {shown(value)}; needs a sequence of GPUTensor")
     return [_as_tensor(function, f"{name}[{i}]", item) for i, item in enumerate(value)]
 
 
-def _as_tensor(function: str, name: str, value: Any) -> GPUTensor:
+def _as_tensor(function: str, name: str, value: object) -> GPUTensor:
     """Numbers and what NumPy makes arrays of as tensors, too."""
     if not isinstance(value, GPUTensor) and (isinstance(value, int | float | complex) or is_array_like(value)):
         from nervanagpu import creation

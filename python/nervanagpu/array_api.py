@@ -39,7 +39,7 @@ e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 _REAL = float64
 
 
-def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: Any = None) -> GPUTensor:
+def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: object = None) -> GPUTensor:
     """nervanagpu.from_dlpack."""
     from nervanagpu import exchange
 
@@ -178,14 +178,14 @@ class _Limits:
     smallest_normal: float | None = None
 
 
-def finfo(type: Any, /) -> _Limits:
+def finfo(type: object, /) -> _Limits:
     """nervanagpu.finfo, in numbers of Python's."""
     of = dtypes.finfo(type)
     high, low, eps, normal = (float(v) for v in (of.max, of.min, of.eps, of.smallest_normal))
     return _Limits(of.bits, high, low, of.dtype, eps, normal)
 
 
-def iinfo(type: Any, /) -> _Limits:
+def iinfo(type: object, /) -> _Limits:
     """nervanagpu.iinfo."""
     of = dtypes.iinfo(type)
     return _Limits(of.bits, of.max, of.min, of.dtype)
@@ -248,7 +248,7 @@ class _Info:
         creation.check_device("default_dtypes", device)
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
-    def dtypes(self, *, device: DeviceLike = None, kind: Any = None) -> dict[str, Any]:
+    def dtypes(self, *, device: DeviceLike = None, kind: object = None) -> dict[str, Any]:
         """The dtypes of a kind by name."""
         creation.check_device("dtypes", device)
         known = ("bool", *dtypes.KINDS["integral"], "float32", "float64", *dtypes.KINDS["complex floating"])

@@ -32,7 +32,7 @@ def asfortranarray(x: Operand, dtype: npt.DTypeLike | None = None) -> GPUTensor:
 
 
 @public()
-def asarray_chkfinite(x: Any, dtype: npt.DTypeLike | None = None, order: str | None = None) -> GPUTensor:
+def asarray_chkfinite(x: object, dtype: npt.DTypeLike | None = None, order: str | None = None) -> GPUTensor:
     """A tensor of x. ValueError if an element is infinite or NaN."""
     made = creation.asarray(x, dtype)
     if dtypes.kind_of(made.dtype) in "fc" and not bool(reductions.all(elementwise.finite(made))):
@@ -47,7 +47,7 @@ _WISHES = {
 
 
 @public()
-def require(x: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None) -> GPUTensor:
+def require(x: object, dtype: npt.DTypeLike | None = None, requirements: object = None) -> GPUTensor:
     """A tensor of x that lies by rows ("C") or columns ("F"), has its own memory ("O") and may be written ("W")."""
     given = (
         [requirements] if isinstance(requirements, str) else iterable_of("require", "requirements", requirements or ())
@@ -80,7 +80,7 @@ def real_if_close(x: Operand, tol: float = 100) -> GPUTensor:
 
 
 @public()
-def common_type(*arrays: Any) -> Any:
+def common_type(*arrays: object) -> Any:
     """The float dtype that holds the values of all; of integers float64. TypeError for bools."""
     kinds = []
     for k, x in enumerate(arrays):
@@ -119,7 +119,7 @@ def _range_of(x: GPUTensor) -> tuple[int, int]:
 
 
 @public()
-def may_share_memory(a: GPUTensor, b: GPUTensor, max_work: Any = None) -> bool:
+def may_share_memory(a: GPUTensor, b: GPUTensor, max_work: object = None) -> bool:
     """Whether the bytes of a and b lie in ranges that overlap."""
     if not (isinstance(a, GPUTensor) and isinstance(b, GPUTensor)) or not (a.size and b.size):
         return False
@@ -128,7 +128,7 @@ def may_share_memory(a: GPUTensor, b: GPUTensor, max_work: Any = None) -> bool:
 
 
 @public()
-def shares_memory(a: GPUTensor, b: GPUTensor, max_work: Any = None) -> bool:
+def shares_memory(a: GPUTensor, b: GPUTensor, max_work: object = None) -> bool:
     """Whether a and b have a byte in common."""
     if not may_share_memory(a, b):
         return False

@@ -105,7 +105,7 @@ class Packed(bytes):
     alignment: int
 
     @classmethod
-    def of(cls, value: Any, dtype: npt.DTypeLike | None = None) -> Packed:
+    def of(cls, value: object, dtype: npt.DTypeLike | None = None) -> Packed:
         """A number or a structure, converted to `dtype`."""
         array = np.asarray(value)
         kind = array.dtype if dtype is None else np.dtype(dtype)

@@ -80,7 +80,7 @@ def _positions(ndim: int, axis: int, length: int) -> GPUTensor:
     return _count(length).reshape(*shape)
 
 
-def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
+def _extreme(name: str, x: object, axis: int | None, keepdims: bool) -> GPUTensor:
     x = operand_of(x)
     if axis is not None:
         axis = integer(f"arg{name}", "axis", no_bool(f"arg{name}", "axis", axis))

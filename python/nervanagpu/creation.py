@@ -24,7 +24,7 @@ Shape = SupportsIndex | Sequence[SupportsIndex]
 FLOAT32 = np.dtype(np.float32)
 
 
-def _made(make: Callable[..., GPUTensor], *args: Any) -> GPUTensor:
+def _made(make: Callable[..., GPUTensor], *args: object) -> GPUTensor:
     """make(*args); where there is no room once more, when the garbage collector has freed tensors."""
     try:
         return make(*args)
@@ -54,7 +54,7 @@ def check_device(function: str, device: DeviceLike) -> int:
 
 @public(numpy=False)
 def array(
-    ary: Any,
+    ary: object,
     dtype: npt.DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -119,7 +119,7 @@ def _has_floats(host: Any) -> bool:
     return bool(host.dtype.kind == "f" or host.dtype.name == dtypes.BFLOAT16)
 
 
-def _numbers(values: Any, dtype: Any) -> Any:
+def _numbers(values: object, dtype: Any) -> Any:
     """A list as an array, whose numbers are checked as NumPy checks them: no NaN and nothing too large for integers."""
     wanted = _core.dtype(dtype)
     if (
@@ -134,7 +134,7 @@ def _numbers(values: Any, dtype: Any) -> Any:
         raise type(error)(f"array: ary has an element that does not become {wanted} ({error})") from None
 
 
-def _without_tensors(items: Any) -> Any:
+def _without_tensors(items: object) -> Any:
     """A nested list with its tensors as arrays."""
     if isinstance(items, GPUTensor):
         return dtypes.host_of(items)
@@ -143,12 +143,12 @@ def _without_tensors(items: Any) -> Any:
     return items
 
 
-def _by_columns(function: str, order: Any) -> bool:
+def _by_columns(function: str, order: object) -> bool:
     """Whether `order` says that the first axis is the fastest. ValueError for one that there is not."""
     return memory_order.wanted(function, order) == "F"
 
 
-def _in_order(function: str, made: GPUTensor, given: Any, order: Any) -> GPUTensor:
+def _in_order(function: str, made: GPUTensor, given: object, order: Any) -> GPUTensor:
     """`made` of `given`, by rows or `given` itself, as `order` wants it."""
     if made is given:
         stays = memory_order.wanted(function, order) == "A" or memory_order.lies(function, made, order)
@@ -179,7 +179,7 @@ def empty(
     return named(_made(_core.empty, shape, FLOAT32 if dtype is None else dtype), name)
 
 
-def _dtype_of(value: Any) -> Any:
+def _dtype_of(value: object) -> Any:
     """The dtype of new elements with that value: its own, of Python's integers and bools NumPy's, of its floats that of
     zeros and ones."""
     if hasattr(value, "dtype"):
@@ -338,7 +338,7 @@ def ones_like(
 @public()
 def full_like(
     other: Operand,
-    fill_value: Any,
+    fill_value: object,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "C",
     subok: bool = True,
@@ -356,7 +356,7 @@ def full_like(
 
 @public("asanyarray", numpy=False)
 def asarray(
-    ary: Any,
+    ary: object,
     dtype: npt.DTypeLike | None = None,
     order: str | None = None,
     *,
@@ -381,13 +381,13 @@ def asarray(
 
 
 @public(numpy=False)
-def asnumpy(x: Any) -> npt.NDArray[Any]:
+def asnumpy(x: object) -> npt.NDArray[Any]:
     """A tensor's elements as a NumPy array; anything else as numpy.asarray makes it."""
     return x.get() if isinstance(x, GPUTensor) else np.asarray(x)
 
 
 @public()
-def copy(x: Any, order: str = "C", subok: bool = False) -> GPUTensor:
+def copy(x: object, order: str = "C", subok: bool = False) -> GPUTensor:
     """A contiguous copy, row-major; order F: by columns, A as x is, K as its axes lie."""
     made = array(x)
     return made if order == "C" else (x if isinstance(x, GPUTensor) else made).copy(order=order)
@@ -455,14 +455,14 @@ def arange(
     return _ramp(float(start), float(start) + float(step) - float(start), count, of)
 
 
-def _check_count(dtype: Any, start: Any, count: int) -> None:
+def _check_count(dtype: object, start: object, count: int) -> None:
     if count >= 2**63:
         raise ValueError(f"arange: {shown(count)} numbers from {start}; needs fewer than 2^63")
     if count > 2 and dtypes.kind_of(dtype) == "b":
         raise TypeError(f"arange: {count} numbers from {start}; needs two or fewer for dtype bool")
 
 
-def _real(function: str, name: str, value: Any) -> float:
+def _real(function: str, name: str, value: object) -> float:
     """A number, infinities and NaN, too."""
     if isinstance(value, float) and not math.isfinite(value):
         return value
@@ -513,11 +513,11 @@ def linspace(
 
 @public(numpy=False, composed=True)
 def logspace(
-    start: Any,
-    stop: Any,
+    start: object,
+    stop: object,
     num: int = 50,
     endpoint: bool = True,
-    base: Any = 10.0,
+    base: object = 10.0,
     dtype: npt.DTypeLike | None = None,
     axis: int = 0,
 ) -> GPUTensor:
@@ -533,7 +533,7 @@ def logspace(
 
 @public(numpy=False, composed=True)
 def geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None, axis: int = 0
+    start: object, stop: object, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None, axis: int = 0
 ) -> GPUTensor:
     """`num` numbers from start to stop, each the same multiple of the one before.
 
@@ -589,7 +589,7 @@ def identity(n: int, dtype: npt.DTypeLike | None = FLOAT32) -> GPUTensor:
 
 
 @public()
-def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[GPUTensor]:
+def meshgrid(*arrays: object, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[GPUTensor]:
     """The coordinates of a grid from those along its axes, a tensor for each.
 
     indexing: "xy" (the first two axes exchanged, as pictures have them) or "ij". sparse: with axes of length 1.
@@ -626,7 +626,7 @@ def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: bool = F
 
 
 @public(numpy=False)
-def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: npt.DTypeLike = float, **more: Any) -> Any:
+def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: npt.DTypeLike = float, **more: object) -> Any:
     """function(*indices(shape), **more)."""
     grid = indices(shape, dtype)
     return function(*(grid[a] for a in range(grid.shape[0])), **more)

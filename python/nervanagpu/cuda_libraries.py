@@ -140,7 +140,7 @@ class Library:
         """Whether this version of the library has it."""
         return function in self._functions
 
-    def call(self, function: str, *args: Any) -> None:
+    def call(self, function: str, *args: object) -> None:
         """Error if the library lacks the function or it refuses its arguments."""
         if function not in self._functions:
             raise Error(f"{function}: {self.path} does not have it; needs a newer version of {self.name}")

@@ -33,7 +33,7 @@ from nervanagpu.random_source import Operand, Size, parameters, seed_of
 from nervanagpu.reductions import operand_of
 
 
-def _plain(function: str, range: str, **values: Any) -> list[Any]:
+def _plain(function: str, range: str, **values: object) -> list[Any]:
     """Parameters as they enter float32 expressions: numbers as they are, other things as float32 tensors."""
     checked = parameters(function, range, **values)
     return [
@@ -57,7 +57,7 @@ def _given(function: str, made: GPUTensor, dtype: npt.DTypeLike, out: GPUTensor 
 class BitGenerator:
     """A seed for a Generator: every class of them is the library's Philox4x32-10."""
 
-    def __init__(self, seed: Any = None) -> None:
+    def __init__(self, seed: object = None) -> None:
         self.seed = seed_of(type(self).__name__, seed)
 
     def jumped(self, jumps: int = 1) -> BitGenerator:
@@ -98,7 +98,7 @@ class SFC64(BitGenerator):
 class Philox(BitGenerator):
     """The library's generator under NumPy's name, whose key is a seed."""
 
-    def __init__(self, seed: Any = None, counter: Any = None, key: Any = None) -> None:
+    def __init__(self, seed: object = None, counter: object = None, key: object = None) -> None:
         if counter is not None:
             raise ValueError(f"Philox: counter is {shown(counter)}; needs None")
         super().__init__(seed if key is None else key)
@@ -107,7 +107,7 @@ class Philox(BitGenerator):
 class Generator(Counts):
     """Random numbers from a seed or BitGenerator with the methods of NumPy's generators; other numbers than theirs."""
 
-    def __init__(self, bit_generator: Any = None) -> None:
+    def __init__(self, bit_generator: object = None) -> None:
         super().__init__(bit_generator.seed if isinstance(bit_generator, BitGenerator) else bit_generator)
 
     @property
@@ -120,7 +120,7 @@ class Generator(Counts):
         count = integer("spawn", "n_children", n_children, 0)
         return [Generator(child) for child in np.random.SeedSequence(self._seed).spawn(count)]
 
-    def _unit(self, size: Size, *parameters: Any) -> GPUTensor:
+    def _unit(self, size: Size, *parameters: object) -> GPUTensor:
         return self._uniform(self._drawn(size, *parameters))
 
     def random(self, size: Size = None, dtype: npt.DTypeLike = np.float32, out: GPUTensor | None = None) -> GPUTensor:
@@ -134,7 +134,12 @@ class Generator(Counts):
         return self._unit(size, low, high) * (high - low) + low
 
     def integers(
-        self, low: Any, high: Any = None, size: Size = None, dtype: npt.DTypeLike = np.int64, endpoint: bool = False
+        self,
+        low: object,
+        high: object = None,
+        size: Size = None,
+        dtype: npt.DTypeLike = np.int64,
+        endpoint: bool = False,
     ) -> GPUTensor:
         """Whole numbers from low to high - 1, or from 0 below low; `endpoint`: high, too. Tensors of limits broadcast.
 
@@ -142,7 +147,7 @@ class Generator(Counts):
         """
         return self._integers("integers", low, high, size, dtype, endpoint)
 
-    def _integers(self, function: str, low: Any, high: Any, size: Size, dtype: Any, endpoint: bool) -> GPUTensor:
+    def _integers(self, function: str, low: object, high: object, size: Size, dtype: Any, endpoint: bool) -> GPUTensor:
         first, end = (0, low) if high is None else (low, high)
         more, kind = int(flag(function, "endpoint", endpoint)), _core.dtype(dtype)
         if dtypes.kind_of(kind) not in "biu":
@@ -177,7 +182,7 @@ class Generator(Counts):
         return _core.cast(elementwise.add(found, np.uint64(start % (1 << 64))), kind)
 
     def _between(
-        self, function: str, low: Any, high: Any, size: Size, kind: Any, more: int, limits: tuple[int, int]
+        self, function: str, low: object, high: object, size: Size, kind: Any, more: int, limits: tuple[int, int]
     ) -> GPUTensor:
         """Whole numbers between tensors of limits."""
         start, stop = parameters(function, "(-4503599627370496, 4503599627370496)", low=low, high=high)
@@ -307,7 +312,7 @@ class Generator(Counts):
             host_sampling.reorder(x, axis, self.permutation)
 
     def choice(
-        self, a: Operand, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+        self, a: Operand, size: Size = None, replace: bool = True, p: object = None, axis: int = 0, shuffle: bool = True
     ) -> Any:
         """Elements of a along `axis` (or of 0 .. a - 1), again and again or each once; p: how likely each one is.
 
@@ -331,7 +336,7 @@ class Generator(Counts):
             return host_sampling.taken(among, places, at)
         return among[places] if among.ndim == 1 else indexing.take(among, places, at)
 
-    def _places(self, shape: tuple[int, ...], length: int, replace: bool, p: Any) -> GPUTensor:
+    def _places(self, shape: tuple[int, ...], length: int, replace: bool, p: object) -> GPUTensor:
         if p is None:
             if replace:
                 return self.integers(0, max(length, 1), shape)
@@ -351,8 +356,8 @@ class Generator(Counts):
 
     def multivariate_normal(
         self,
-        mean: Any,
-        cov: Any,
+        mean: object,
+        cov: object,
         size: Size = None,
         check_valid: str = "warn",
         tol: float = 1e-8,

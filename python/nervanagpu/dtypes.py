@@ -17,12 +17,12 @@ BFLOAT16 = "bfloat16"
 _BESIDE_BFLOAT16 = ("bool", "int8", "uint8")  # what bfloat16 has the values of
 
 
-def _is_own(dtype: Any) -> bool:
+def _is_own(dtype: object) -> bool:
     """Whether it is a dtype of NumPy's own: asked first, since the text of one takes long."""
     return isinstance(dtype, np.dtype) and dtype.kind != "V"
 
 
-def _is_bfloat16(dtype: Any) -> bool:
+def _is_bfloat16(dtype: object) -> bool:
     return not _is_own(dtype) and str(dtype) == BFLOAT16
 
 
@@ -34,17 +34,17 @@ def _stand_in(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float16 if str(dtype) == BFLOAT16 else dtype)
 
 
-def kind_of(dtype: Any) -> str:
+def kind_of(dtype: object) -> str:
     """As numpy.dtype.kind: "b", "i", "u", "f" or "c"."""
     return _stand_in(dtype).kind
 
 
-def size_of(dtype: Any) -> int:
+def size_of(dtype: object) -> int:
     """Bytes of an element."""
     return _stand_in(dtype).itemsize
 
 
-def converts(source: Any, to: Any) -> bool:
+def converts(source: object, to: object) -> bool:
     """numpy.can_cast(source, to, "same_kind")."""
     return np.can_cast(_stand_in(source), _stand_in(to), "same_kind")
 
@@ -95,7 +95,7 @@ def promoted_values(*values: Any) -> Any:
     return np.result_type(*given)
 
 
-def check_integer(function: str, name: str, value: Any, dtype: Any) -> None:
+def check_integer(function: str, name: str, value: object, dtype: Any) -> None:
     """OverflowError for an int of Python's that an integer dtype does not hold."""
     if type(value) is not int or kind_of(dtype) not in "iu":
         return
@@ -136,7 +136,7 @@ def host_of(tensor: Any) -> Any:
         return tensor.astype("float32").get()
 
 
-def on_host(x: Any) -> Any:
+def on_host(x: object) -> Any:
     """A tensor as an array of the host; anything else as it is."""
     return host_of(x) if isinstance(x, GPUTensor) else x
 
@@ -167,7 +167,7 @@ def dtype_of(x: Any, function: str, name: str = "dtype") -> Any:
 
 
 @public()
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype: object, kind: object) -> bool:
     """Whether a dtype is of a kind, which may be another dtype, or a tuple of kinds. The kinds are "bool", "signed
     integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"."""
     name = str(dtype_of(dtype, "isdtype"))
@@ -182,7 +182,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 @public()
-def result_type(*values: Any) -> Any:
+def result_type(*values: object) -> Any:
     """The dtype that an elementwise function of these tensors, dtypes and numbers would compute in."""
     if not values:
         raise ValueError("result_type: there is nothing; needs tensors, dtypes or numbers")
@@ -197,7 +197,7 @@ def result_type(*values: Any) -> Any:
 
 
 @public()
-def promote_types(first: Any, second: Any) -> Any:
+def promote_types(first: object, second: object) -> Any:
     """The dtype that holds the values of both."""
     return result_type(dtype_of(first, "promote_types", "first"), dtype_of(second, "promote_types", "second"))
 
@@ -226,7 +226,7 @@ class _Bfloat16Info:
 
 
 @public()
-def finfo(dtype: Any) -> Any:
+def finfo(dtype: object) -> Any:
     """The limits of a float dtype or of a tensor's, as numpy.finfo; of bfloat16, too."""
     found = dtype_of(dtype, "finfo")
     if _is_bfloat16(found):
@@ -237,7 +237,7 @@ def finfo(dtype: Any) -> Any:
 
 
 @public()
-def iinfo(int_type: Any) -> Any:
+def iinfo(int_type: object) -> Any:
     """The limits of an integer dtype or of a tensor's, as numpy.iinfo."""
     found = dtype_of(int_type, "iinfo", "int_type")
     if _is_bfloat16(found) or found.kind not in "iu":

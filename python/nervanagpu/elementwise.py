@@ -46,15 +46,15 @@ class Unary(Protocol):
     def __call__(
         self,
         x: Operand,
-        out: Any = None,
+        out: object = None,
         *,
         where: Operand = True,
         dtype: npt.DTypeLike | None = None,
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
-        signature: Any = None,
-        sig: Any = None,
+        signature: object = None,
+        sig: object = None,
     ) -> GPUTensor: ...
 
 
@@ -67,15 +67,15 @@ class Binary(Protocol):
         self,
         a: Operand,
         b: Operand,
-        out: Any = None,
+        out: object = None,
         *,
         where: Operand = True,
         dtype: npt.DTypeLike | None = None,
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
-        signature: Any = None,
-        sig: Any = None,
+        signature: object = None,
+        sig: object = None,
     ) -> GPUTensor: ...
 
 
@@ -92,14 +92,14 @@ def _entered(function: Any, name: str, doc: str, aliases: tuple[str, ...]) -> An
     return public(*aliases)(function)
 
 
-def _named(function: Any, compute: Callable[..., Any]) -> Any:
+def _named(function: object, compute: Callable[..., Any]) -> Any:
     """`function` under the name, text and module of what it computes."""
     for fact in ("__name__", "__qualname__", "__doc__", "__module__"):
         setattr(function, fact, getattr(compute, fact))
     return function
 
 
-def _check_real(name: str, *operands: Any) -> None:
+def _check_real(name: str, *operands: object) -> None:
     for k, x in enumerate(operands):
         x = np.asarray(x) if isinstance(x, list | tuple) else x
         if isinstance(x, complex) or (hasattr(x, "dtype") and dtypes.kind_of(x.dtype) == "c"):
@@ -113,7 +113,7 @@ def _signature(form: Any, result: str) -> inspect.Signature:
     return whole.replace(parameters=list(whole.parameters.values())[1:], return_annotation=result)
 
 
-def taking(form: Any, result: str = "GPUTensor") -> Callable[[F], F]:
+def taking(form: object, result: str = "GPUTensor") -> Callable[[F], F]:
     """What inspect shows of a function: the parameters of `form`, and `result`.
 
     Keywords that are no parameters cost a call without them nothing.
@@ -211,13 +211,13 @@ def _is_float(x: Any) -> bool:
     return type(x) in _TENSORS and x.dtype in _FLOATS
 
 
-def _kind(x: Any) -> str:
+def _kind(x: object) -> str:
     return dtypes.kind_of(x.dtype) if hasattr(x, "dtype") else np.asarray(x).dtype.kind
 
 
 @public()
 @of_one
-def square(x: Any) -> GPUTensor:
+def square(x: object) -> GPUTensor:
     """x * x; of bool int8."""
     try:
         return _apply("square", x)
@@ -229,7 +229,7 @@ def square(x: Any) -> GPUTensor:
 
 @public()
 @of_one
-def reciprocal(x: Any) -> GPUTensor:
+def reciprocal(x: object) -> GPUTensor:
     """1 / x, correctly rounded; of integers without its fraction, 0 for 0."""
     if _is_float(x) or _kind(x) not in "biu":
         return _apply("reciprocal", x)
@@ -240,7 +240,7 @@ def reciprocal(x: Any) -> GPUTensor:
 
 @public()
 @of_one
-def rint(x: Any) -> GPUTensor:
+def rint(x: object) -> GPUTensor:
     """The nearest integer, ties to even, as a float; of complex numbers that of each part."""
     if _is_float(x):
         return _apply("rint", x)
@@ -327,7 +327,7 @@ left_shift = binary("left_shift", "a << b; 0 if b is no less than the width.", "
 right_shift = binary("right_shift", "a >> b; 0 or -1 if b is no less than the width.", "bitwise_right_shift")
 
 
-def _is_integer(x: Any) -> bool:
+def _is_integer(x: object) -> bool:
     return isinstance(x, int | np.integer) or (hasattr(x, "dtype") and dtypes.kind_of(x.dtype) in "biu")
 
 
@@ -397,13 +397,13 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
     return _core.cast(_apply("where", _apply("less", exponent, 0), below, result), dtype)
 
 
-def _tensor(x: Any) -> GPUTensor:
+def _tensor(x: object) -> GPUTensor:
     return x if isinstance(x, GPUTensor) else creation.array(x)
 
 
 @public("pow")
 @of_two
-def power(a: Any, b: Any) -> GPUTensor:
+def power(a: object, b: object) -> GPUTensor:
     """a ** b; of integers modulo 2 ** width. ValueError for an exponent of integers below 0."""
     a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
     whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2 and _kind(a) != "b")
@@ -413,13 +413,13 @@ def power(a: Any, b: Any) -> GPUTensor:
 
 
 @overload
-def where(condition: Operand, a: Any, b: Any, out: GPUTensor | None = None) -> GPUTensor: ...
+def where(condition: Operand, a: object, b: object, out: GPUTensor | None = None) -> GPUTensor: ...
 @overload
 def where(condition: Operand) -> tuple[GPUTensor, ...]: ...
 
 
 @public()
-def where(condition: Operand, a: Any = None, b: Any = None, out: GPUTensor | None = None) -> Any:
+def where(condition: Operand, a: object = None, b: object = None, out: GPUTensor | None = None) -> Any:
     """a where the condition is not 0, else b; of the condition alone its nonzero()."""
     if a is None and b is None:
         from nervanagpu import indexing
@@ -430,7 +430,7 @@ def where(condition: Operand, a: Any = None, b: Any = None, out: GPUTensor | Non
     return _result(_apply("where", condition, a, b), out)
 
 
-def _differ(low: Any, high: Any) -> bool:
+def _differ(low: object, high: object) -> bool:
     """Whether two bounds are of different kinds, and none a list."""
     own = [hasattr(b, "dtype") for b in (low, high)]
     return type(low) is not type(high) and all(
@@ -438,7 +438,7 @@ def _differ(low: Any, high: Any) -> bool:
     )
 
 
-def _clipped(x: Any, low: Any, high: Any) -> GPUTensor:
+def _clipped(x: object, low: object, high: object) -> GPUTensor:
     dtype = getattr(x, "dtype", None)
     limits = np.iinfo(dtype) if getattr(dtype, "kind", "") in ("i", "u") else None
     if limits is not None and isinstance(low, int) and low <= limits.min:
@@ -459,7 +459,7 @@ def clip(
     a: Operand,
     a_min: Operand | None = None,
     a_max: Operand | None = None,
-    out: Any = None,
+    out: object = None,
     *,
     min: Operand | None = None,
     max: Operand | None = None,
@@ -468,8 +468,8 @@ def clip(
     casting: str = "same_kind",
     order: str = "K",
     subok: bool = True,
-    signature: Any = None,
-    sig: Any = None,
+    signature: object = None,
+    sig: object = None,
 ) -> GPUTensor:
     """`a`, at least `a_min` and at most `a_max` (None, and a number that integers do not reach: no bound); NaN stays.
 

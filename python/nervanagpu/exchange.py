@@ -30,7 +30,7 @@ def _dlpack_device(self: GPUTensor) -> tuple[int, int]:
     return (_CUDA, _core.tensor_device(self)) if _gpu() else (_HOST, 0)
 
 
-def _pair(name: str, value: Any) -> tuple[int, int]:
+def _pair(name: str, value: object) -> tuple[int, int]:
     """TypeError unless it is two integers."""
     if isinstance(value, tuple | list) and len(value) == 2 and all(is_integer(n) for n in value):
         return int(value[0]), int(value[1])
@@ -93,7 +93,7 @@ def _capsule(x: Any, arguments: dict[str, Any]) -> Any:
         raise BufferError(f"from_dlpack: x is {shown(x)}, which cannot be shared: {error}") from None
 
 
-def from_dlpack(x: Any, *, copy: bool | None = None) -> GPUTensor:
+def from_dlpack(x: object, *, copy: bool | None = None) -> GPUTensor:
     """A tensor over the memory of `x`, which has __dlpack__ and is kept alive. Host memory becomes a copy on a GPU.
 
     Any strides. Of read-only memory the tensor is read-only: what would write there is a ValueError. copy: True always
@@ -163,7 +163,7 @@ def view_of(interface: dict[str, Any]) -> tuple[int, tuple[int, ...], tuple[int,
     return int(address or 0), shape, strides, dtype, bool(read_only)
 
 
-def from_cuda_array(x: Any) -> GPUTensor:
+def from_cuda_array(x: object) -> GPUTensor:
     """A tensor over the memory of `x`, which has __cuda_array_interface__ (version 2 or 3) and is kept alive.
 
     Work that is queued next waits for the stream that the interface names. Of read-only memory the tensor is read-only.

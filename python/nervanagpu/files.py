@@ -19,7 +19,7 @@ def _host(x: Operand) -> Any:
     return dtypes.host_of(x) if isinstance(x, GPUTensor) else host_array("x", x)
 
 
-def _named(function: str, error: Exception, what: str, value: Any) -> Exception:
+def _named(function: str, error: Exception, what: str, value: object) -> Exception:
     return type(error)(f"{function}: {what} is {shown(value)} ({error})")
 
 
@@ -74,13 +74,13 @@ def _float_text(function: Any, x: Operand, args: tuple[Any, ...], more: dict[str
 
 
 @public()
-def format_float_positional(x: Operand, *args: Any, **more: Any) -> str:
+def format_float_positional(x: Operand, *args: object, **more: object) -> str:
     """A float as 0.001, with numpy.format_float_positional's arguments."""
     return _float_text(np.format_float_positional, x, args, more)
 
 
 @public()
-def format_float_scientific(x: Operand, *args: Any, **more: Any) -> str:
+def format_float_scientific(x: Operand, *args: object, **more: object) -> str:
     """A float as 1.e-03, with numpy.format_float_scientific's arguments."""
     return _float_text(np.format_float_scientific, x, args, more)
 

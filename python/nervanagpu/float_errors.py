@@ -142,7 +142,7 @@ def _asked() -> bool:
     return not _state.busy and threading.get_ident() in _looking and not _core.Graph.recording()
 
 
-def _operator(name: str, a: Any, b: Any, result: GPUTensor) -> None:
+def _operator(name: str, a: object, b: object, result: GPUTensor) -> None:
     """Sees what an operator computes (set_operation_check)."""
     level = _level(set()) if _asked() else None
     if level is not None:
@@ -155,7 +155,7 @@ class _Watched:
     def __init__(self, name: str, compute: Callable[..., GPUTensor]) -> None:
         self.name, self.compute = name, compute
 
-    def __call__(self, *operands: Any, mask: GPUTensor | None = None) -> GPUTensor:
+    def __call__(self, *operands: object, mask: GPUTensor | None = None) -> GPUTensor:
         level = _level(_GATES) if _asked() else None
         result = self.compute(*operands)
         if level is not None:
@@ -190,7 +190,9 @@ def _wanted(function: str, all: Any, given: dict[str, Any]) -> dict[str, str]:
     return {kind: mode or all or _state.modes[kind] for kind, mode in given.items()}
 
 
-def seterr(all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None) -> Any:
+def seterr(
+    all: object = None, divide: object = None, over: object = None, under: object = None, invalid: object = None
+) -> Any:
     """What is done about floating-point errors of this thread's tensors; returns what was done before."""
     before = geterr()
     _set(_wanted("seterr", all, {"divide": divide, "over": over, "under": under, "invalid": invalid}))
@@ -202,13 +204,13 @@ def geterr() -> dict[str, str]:
     return dict(_state.modes)
 
 
-def _check_call(function: str, func: Any) -> Any:
+def _check_call(function: str, func: object) -> Any:
     if func is not None and not callable(func) and not callable(getattr(func, "write", None)):
         raise TypeError(f"{function}: it is {shown(func)}; needs a function, an object with write(), or None")
     return func
 
 
-def seterrcall(func: Any) -> Any:
+def seterrcall(func: object) -> Any:
     """What mode "call" calls with an error's name and flag, or mode "log" writes to; returns what it was before."""
     before, _state.call = _state.call, _check_call("seterrcall", func)
     return before
@@ -223,8 +225,8 @@ class errstate(ContextDecorator):
     """seterr, and seterrcall with `call`, for a block or a function."""
 
     def __init__(
-        self, *, call: Any = _UNSET, all: Any = None, divide: Any = None, over: Any = None, under: Any = None,
-        invalid: Any = None,
+        self, *, call: object = _UNSET, all: object = None, divide: object = None, over: object = None,
+        under: object = None, invalid: object = None,
     ) -> None:  # fmt: skip
         self._given = {"divide": divide, "over": over, "under": under, "invalid": invalid}
         self._all = all

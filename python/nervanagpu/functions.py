@@ -20,7 +20,7 @@ from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 
-def _floats(*operands: Any) -> tuple[Any, ...]:
+def _floats(*operands: object) -> tuple[Any, ...]:
     """Operands without a float among them as the floats that NumPy's ufuncs make of them: int8 becomes float16."""
     tensors = tuple(x if type(x) in (int, float, complex) else operand_of(x) for x in operands)
     held = [x.dtype for x in tensors if isinstance(x, GPUTensor)]
@@ -255,7 +255,7 @@ def iscomplex(x: Operand) -> GPUTensor:
 
 
 @public()
-def isrealobj(x: Any) -> bool:
+def isrealobj(x: object) -> bool:
     """Whether a tensor or array has a dtype of real numbers."""
     return not iscomplexobj(x)
 

@@ -22,17 +22,17 @@ class Core(Protocol):
         self,
         a: Operand,
         b: Operand,
-        out: Any = None,
+        out: object = None,
         *,
-        axes: Any = None,
+        axes: object = None,
         axis: int | None = None,
         keepdims: bool = False,
         dtype: npt.DTypeLike | None = None,
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
-        signature: Any = None,
-        sig: Any = None,
+        signature: object = None,
+        sig: object = None,
     ) -> GPUTensor: ...
 
 

@@ -12,7 +12,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import tensor
 
 
-def among(a: Any) -> Any:
+def among(a: object) -> Any:
     """What is drawn from, as a tensor; of texts and other objects as an array of the host."""
     if isinstance(a, GPUTensor):
         return a

@@ -52,7 +52,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[GPUTensor, .
     return _triangle(False, n, k, m, "triu_indices")
 
 
-def _matrix(function: str, x: Any) -> GPUTensor:
+def _matrix(function: str, x: object) -> GPUTensor:
     given = operand_of(x)
     if given.ndim != 2:
         raise ValueError(f"{function}: x has {given.ndim} axes; needs two")
@@ -74,7 +74,7 @@ def triu_indices_from(x: Operand, k: int = 0) -> tuple[GPUTensor, ...]:
 
 
 @public()
-def mask_indices(n: int, mask_func: Callable[..., GPUTensor], k: Any = 0) -> tuple[GPUTensor, ...]:
+def mask_indices(n: int, mask_func: Callable[..., GPUTensor], k: object = 0) -> tuple[GPUTensor, ...]:
     """Where mask_func(ones of n x n, k) is not 0: mask_func is tril or triu, or alike."""
     side = integer("mask_indices", "n", n, 0, 1 << 16)
     if not callable(mask_func):
@@ -114,14 +114,14 @@ def nanargmin(
     return _arg_extreme("nanargmin", x, axis, out, keepdims)
 
 
-def _like(function: str, x: GPUTensor, mask: Any) -> GPUTensor:
+def _like(function: str, x: GPUTensor, mask: object) -> GPUTensor:
     where = _core.as_dtype(operand_of(mask), np.bool_)
     if where.size != x.size:
         raise ValueError(f"{function}: mask has shape {where.shape}; needs {x.shape}")
     return where.reshape(x.shape)
 
 
-def _check_safe(function: str, argument: str, given: Any, values: GPUTensor, to: GPUTensor) -> None:
+def _check_safe(function: str, argument: str, given: object, values: GPUTensor, to: GPUTensor) -> None:
     """TypeError for values of a dtype of their own that `to` does not hold."""
     if hasattr(given, "dtype") and not dtypes.can_cast(values.dtype, to.dtype, "safe"):
         needs = f"needs what converts to {to.dtype} (casting 'safe')"
@@ -129,7 +129,7 @@ def _check_safe(function: str, argument: str, given: Any, values: GPUTensor, to:
 
 
 @public()
-def place(x: GPUTensor, mask: Operand, vals: Any) -> None:
+def place(x: GPUTensor, mask: Operand, vals: object) -> None:
     """x[mask] = the first of `vals`, again and again as many as there are."""
     to = tensor("place", "x", x)
     where, values = _like("place", to, mask), values_for(to.dtype, vals).reshape(-1)
@@ -144,7 +144,7 @@ def place(x: GPUTensor, mask: Operand, vals: Any) -> None:
 
 
 @public()
-def putmask(x: GPUTensor, mask: Operand, values: Any) -> None:
+def putmask(x: GPUTensor, mask: Operand, values: object) -> None:
     """x = values where the mask is not 0: element n takes element n of `values`, which begin again at their end."""
     to = tensor("putmask", "x", x)
     where, given = _like("putmask", to, mask), values_for(to.dtype, values)
@@ -179,7 +179,7 @@ class Rows:
     def __init__(self, columns: bool) -> None:
         self._columns = columns
 
-    def __getitem__(self, key: Any) -> GPUTensor:
+    def __getitem__(self, key: object) -> GPUTensor:
         theirs: Any = np.c_ if self._columns else np.r_
         parts = key if isinstance(key, tuple) else (key,)
         return creation.array(theirs[tuple(p.get() if isinstance(p, GPUTensor) else p for p in parts)])

@@ -37,7 +37,7 @@ def _flat(x: GPUTensor) -> GPUTensor:
     return (x if x.contiguous else x.copy()).reshape(-1)
 
 
-def _as_index(item: Any) -> _Index | None:
+def _as_index(item: object) -> _Index | None:
     """The array that a part of a key is, or None."""
     if isinstance(item, GPUTensor):
         return item
@@ -52,7 +52,7 @@ def _as_index(item: Any) -> _Index | None:
     return None
 
 
-def _without_bools(x: GPUTensor, key: Any) -> tuple[GPUTensor, Any]:
+def _without_bools(x: GPUTensor, key: object) -> tuple[GPUTensor, Any]:
     """x and the key with a new axis for each lone bool, of which True takes the only place and False none."""
     items = key if isinstance(key, tuple) else (key,)
     flags = [i for i, item in enumerate(items) if _is_flag(item)]
@@ -75,7 +75,7 @@ def _without_bools(x: GPUTensor, key: Any) -> tuple[GPUTensor, Any]:
     return x[tuple(widened)], tuple(parts)
 
 
-def _is_flag(item: Any) -> bool:
+def _is_flag(item: object) -> bool:
     if isinstance(item, bool | np.bool_):
         return True
     return isinstance(item, GPUTensor | np.ndarray) and item.ndim == 0 and dtypes.kind_of(item.dtype) == "b"
@@ -143,7 +143,7 @@ def _taken(items: Sequence[tuple[Any, _Index | None]]) -> int:
     )
 
 
-def _expanded(x: GPUTensor, key: Any) -> list[Any]:
+def _expanded(x: GPUTensor, key: object) -> list[Any]:
     """The parts of a key, one for each axis of `x`, and None; boolean arrays as the indices of their true elements."""
     parts: list[Any] = []
     items = [(item, _as_index(item)) for item in (key if isinstance(key, tuple) else (key,))]
@@ -171,7 +171,7 @@ def _expanded(x: GPUTensor, key: Any) -> list[Any]:
     return parts
 
 
-def _places(x: GPUTensor, key: Any, check: bool = True) -> _Places:
+def _places(x: GPUTensor, key: object, check: bool = True) -> _Places:
     parts = _expanded(x, key)
     which = [i for i, p in enumerate(parts) if not (p is None or isinstance(p, slice))]
     together = which == list(range(which[0], which[0] + len(which)))
@@ -212,7 +212,7 @@ def _along(length: int, ndim: int) -> GPUTensor:
     return _core.cast(_positions(length).reshape(length, *[1] * (ndim - 1)), np.int64)
 
 
-def _whole_mask(x: GPUTensor, key: Any) -> GPUTensor | None:
+def _whole_mask(x: GPUTensor, key: object) -> GPUTensor | None:
     """The key as a boolean tensor of x's shape, if that is what it is."""
     if isinstance(key, tuple):
         if len(key) != 1:
@@ -230,7 +230,7 @@ def _ranks(mask: GPUTensor) -> tuple[GPUTensor, int]:
     return counts, int(counts[-1:].get()[0]) if mask.size else 0
 
 
-def getitem(x: GPUTensor, key: Any) -> GPUTensor:
+def getitem(x: GPUTensor, key: object) -> GPUTensor:
     """x[key], a copy. IndexError for indices outside the axis, and for other dtypes than integers and bool."""
     x, key = _without_bools(x, key)
     mask = _whole_mask(x, key)
@@ -245,7 +245,7 @@ def getitem(x: GPUTensor, key: Any) -> GPUTensor:
     return _core.gather(places.view, places.offsets())
 
 
-def _elements(value: Any, x: GPUTensor) -> Any:
+def _elements(value: object, x: GPUTensor) -> Any:
     """What is assigned to x: lists as arrays, their integers as those of x; numbers as they are."""
     if isinstance(value, list | tuple):
         made = dtypes.from_list(value, x.dtype)
@@ -257,7 +257,7 @@ def _elements(value: Any, x: GPUTensor) -> Any:
     return value
 
 
-def setitem(x: GPUTensor, key: Any, value: Any) -> None:
+def setitem(x: GPUTensor, key: object, value: object) -> None:
     """x[key] = value; of several values for one element the last one stays."""
     x, key = _without_bools(x, key)
     value = _assigned(_elements(value, x), x)
@@ -331,7 +331,7 @@ def _last_only(places: _Places, offsets: GPUTensor) -> GPUTensor:
 
 
 @public(numpy=False)
-def add_at(x: GPUTensor, key: Any, value: Any) -> None:
+def add_at(x: GPUTensor, key: object, value: object) -> None:
     """x[key] += value with every one of equal indices counted, in their order: numpy.add.at, the same bits.
 
     int32, uint32, int64 and uint64: one kernel. Other dtypes: as many rounds as the most frequent index has, after the
@@ -368,7 +368,7 @@ def add_at(x: GPUTensor, key: Any, value: Any) -> None:
 
 @public(method=True)
 def take(
-    x: GPUTensor, indices: Any, axis: int | None = None, out: GPUTensor | None = None, mode: str = "raise"
+    x: GPUTensor, indices: object, axis: int | None = None, out: GPUTensor | None = None, mode: str = "raise"
 ) -> GPUTensor:
     """The elements at `indices` along `axis` (None: of x in one row), whose shape replaces that axis.
 
@@ -417,7 +417,7 @@ def flatnonzero(x: GPUTensor) -> GPUTensor:
 
 
 @public(method=True)
-def nonzero(x: Any) -> tuple[GPUTensor, ...]:
+def nonzero(x: object) -> tuple[GPUTensor, ...]:
     """The indices of the elements that are not 0, a tensor of int64 for each axis."""
     x = x if isinstance(x, GPUTensor) else creation.array(x)
     if x.ndim == 0:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions
@@ -86,7 +84,7 @@ def bitwise_count(x: Operand) -> GPUTensor:
     return _core.cast(elementwise.right_shift(bits * 0x0101010101010101, 56), np.uint8)
 
 
-def _weights(bitorder: Any, function: str) -> GPUTensor:
+def _weights(bitorder: object, function: str) -> GPUTensor:
     order = choice(function, "bitorder", bitorder, ("big", "little"))
     places = np.arange(8) if order == "little" else np.arange(7, -1, -1)
     return creation.array((1 << places).astype(np.uint8))

@@ -54,7 +54,7 @@ class nditer:
     """
 
     def __init__(
-        self, op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, *args: Any, **more: Any
+        self, op: object, flags: Any = None, op_flags: object = None, op_dtypes: Any = None, *args: Any, **more: Any
     ) -> None:
         self._given = list(op) if isinstance(op, list | tuple) else [op]
         wanted: Any = _flags_of(len(self._given), op_flags)
@@ -145,7 +145,7 @@ class nditer:
             raise AttributeError(f"nditer has no attribute {name!r}")
         return getattr(self._theirs, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in ("index", "iterindex", "multi_index", "iterrange"):
             setattr(self._theirs, name, value)
         else:

@@ -62,7 +62,7 @@ def _ints(layer: str, name: str, value: Ints, low: int = 1) -> int | list[int]:
     return numbers[0] if is_integer(value) else numbers
 
 
-def _chain(name: str, branch: Any) -> list[_core.Layer]:
+def _chain(name: str, branch: object) -> list[_core.Layer]:
     chain = list(iterable("Inception", name, branch))
     for i, layer in enumerate(chain):
         if not isinstance(layer, _core.Layer):

@@ -46,14 +46,14 @@ class Flags:
     owndata: bool
     writeable: bool
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name == "writeable":
             self._tensor.setflags(write=value)
             vars(self)[name] = not _core.read_only(self._tensor)
             return
         raise AttributeError(f"flags: {name} is what the tensor is; it cannot be set")
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: object) -> None:
         setattr(self, self._SHORT.get(key, key.lower()), value)
 
     @property
@@ -94,7 +94,7 @@ class Flat:
     def __len__(self) -> int:
         return self.base.size
 
-    def __getitem__(self, key: Any) -> GPUTensor:
+    def __getitem__(self, key: object) -> GPUTensor:
         return self.base.reshape(-1)[key].copy()
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -130,16 +130,16 @@ class Flat:
     def __ne__(self, other: object) -> Any:
         return self.copy() != _row(other)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: object) -> Any:
         return self.copy() < _row(other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: object) -> Any:
         return self.copy() <= _row(other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: object) -> Any:
         return self.copy() > _row(other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: object) -> Any:
         return self.copy() >= _row(other)
 
     __hash__ = None  # type: ignore[assignment]
@@ -152,7 +152,7 @@ class Flat:
         return self.base.flatten()
 
 
-def _row(x: Any) -> Any:
+def _row(x: object) -> Any:
     return x.copy() if isinstance(x, Flat) else x
 
 
@@ -186,7 +186,7 @@ def _flat(self: GPUTensor) -> Flat:
     return Flat(self)
 
 
-def _set_flat(self: GPUTensor, value: Any) -> None:
+def _set_flat(self: GPUTensor, value: object) -> None:
     Flat(self)[...] = value
 
 
@@ -265,7 +265,7 @@ def dumps(self: GPUTensor) -> bytes:
     return pickle.dumps(self)
 
 
-def dump(self: GPUTensor, file: Any) -> None:
+def dump(self: GPUTensor, file: object) -> None:
     """The tensor, pickled to a file or to the file of a name."""
     if hasattr(file, "write"):
         file.write(dumps(self))
@@ -274,7 +274,7 @@ def dump(self: GPUTensor, file: Any) -> None:
         to.write(dumps(self))
 
 
-def tofile(self: GPUTensor, fid: Any, sep: str = "", format: str = "%s") -> None:
+def tofile(self: GPUTensor, fid: object, sep: str = "", format: str = "%s") -> None:
     """The elements, row by row, to a file or to the file of a name: their bytes, or text with `sep` between them."""
     host = dtypes.host_of(self)
     if hasattr(fid, "write") or isinstance(fid, str | os.PathLike):
@@ -283,28 +283,28 @@ def tofile(self: GPUTensor, fid: Any, sep: str = "", format: str = "%s") -> None
     raise TypeError(f"tofile: fid is {shown(fid)}; needs a file or the name of one")
 
 
-def partition(self: GPUTensor, kth: Any, axis: int = -1) -> None:
+def partition(self: GPUTensor, kth: object, axis: int = -1) -> None:
     """Puts element kth along `axis` where it is when sorted, smaller ones in front of it: sorts all of them."""
     from nervanagpu import sorting
 
     self[...] = sorting.partition(self, kth, axis)
 
 
-def scatter_add(self: GPUTensor, slices: Any, value: Any) -> None:
+def scatter_add(self: GPUTensor, slices: object, value: object) -> None:
     """self[slices] += value, where an element that is named twice is added to twice."""
     from nervanagpu import indexing
 
     indexing.add_at(self, slices, value)
 
 
-def scatter_max(self: GPUTensor, slices: Any, value: Any) -> None:
+def scatter_max(self: GPUTensor, slices: object, value: object) -> None:
     """self[slices] = the larger one of it and the value, of all values for an element that is named twice."""
     from nervanagpu import elementwise
 
     elementwise.maximum.at(self, slices, value)  # type: ignore[attr-defined]
 
 
-def scatter_min(self: GPUTensor, slices: Any, value: Any) -> None:
+def scatter_min(self: GPUTensor, slices: object, value: object) -> None:
     """self[slices] = the smaller one of it and the value, of all values for an element that is named twice."""
     from nervanagpu import elementwise
 

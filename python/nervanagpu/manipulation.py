@@ -28,7 +28,7 @@ Axes = SupportsIndex | Sequence[SupportsIndex]
 _strided_reshape = GPUTensor.reshape
 
 
-def axis_of(function: str, axis: Any, ndim: int, name: str = "axis") -> int:
+def axis_of(function: str, axis: object, ndim: int, name: str = "axis") -> int:
     """An axis as one of 0 .. ndim - 1."""
     number = integer(function, name, axis)
     if not -ndim <= number < ndim:
@@ -36,12 +36,12 @@ def axis_of(function: str, axis: Any, ndim: int, name: str = "axis") -> int:
     return number % ndim
 
 
-def along(axis: int, part: Any) -> tuple[Any, ...]:
+def along(axis: int, part: object) -> tuple[Any, ...]:
     """The key of `part` along an axis, and of all along those in front of it."""
     return (slice(None),) * axis + (part,)
 
 
-def _axes(function: str, axis: Any, ndim: int, name: str = "axis") -> list[int]:
+def _axes(function: str, axis: object, ndim: int, name: str = "axis") -> list[int]:
     found = [axis_of(function, a, ndim, name) for a in integers(function, name, axis)]
     if len(set(found)) != len(found):
         raise ValueError(f"{function}: {name} {axis} has an axis twice")
@@ -96,7 +96,7 @@ def _flatten(self: GPUTensor, order: str = "C") -> GPUTensor:
     return row
 
 
-def _in_order(function: str, x: GPUTensor, order: Any) -> GPUTensor:
+def _in_order(function: str, x: GPUTensor, order: object) -> GPUTensor:
     """The view whose elements, row by row, are those of x in this order."""
     letter = memory_order.wanted(function, order)
     axes = memory_order.axes_walked(x) if letter == "K" else memory_order.axes_in(function, x, letter)
@@ -223,7 +223,7 @@ def atleast_3d(*arrays: Operand) -> Any:
     return made[0] if len(made) == 1 else tuple(made)
 
 
-def _some(function: str, arrays: Any) -> list[Any]:
+def _some(function: str, arrays: object) -> list[Any]:
     """The operands of a sequence, one or more."""
     given = iterable(function, "arrays", arrays)
     if not given:
@@ -395,7 +395,7 @@ def tile(x: Operand, reps: Axes) -> GPUTensor:
 
 
 @public(method=True)
-def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
+def repeat(x: Operand, repeats: object, axis: int | None = None) -> GPUTensor:
     """Each element along `axis` (None: in one row) so many times: a copy. `repeats`: a number, or one for each
     element.
     """
@@ -412,7 +412,7 @@ def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
     return x[along(at, creation.array(places))]
 
 
-def _counts(repeats: Any, length: int) -> npt.NDArray[Any]:
+def _counts(repeats: object, length: int) -> npt.NDArray[Any]:
     """How often each of `length` elements is repeated: numbers of Python as integers, arrays of what int64 holds."""
     given = dtypes.on_host(repeats)
     if isinstance(given, np.ndarray) and not np.can_cast(given.dtype, np.int64):
@@ -456,7 +456,7 @@ def delete(x: Operand, obj: Any, axis: int | None = None) -> GPUTensor:
 
 
 @public()
-def insert(x: Operand, obj: Any, values: Any, axis: int | None = None) -> GPUTensor:
+def insert(x: Operand, obj: object, values: object, axis: int | None = None) -> GPUTensor:
     """x with `values` in front of the elements `obj` (an integer or integers) along `axis` (None: in one row): a
     copy.
     """

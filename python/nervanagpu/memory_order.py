@@ -10,7 +10,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice
 
 
-def wanted(function: str, order: Any, among: str = "CFAK") -> str:
+def wanted(function: str, order: object, among: str = "CFAK") -> str:
     """The order as a capital letter, None as C. ValueError for any other."""
     if order is None:
         return "C"
@@ -48,7 +48,7 @@ def axes_in(function: str, x: Any, order: Any) -> list[int] | None:
     return None if axes == list(range(x.ndim)) else axes
 
 
-def lies(function: str, x: GPUTensor, order: Any) -> bool:
+def lies(function: str, x: GPUTensor, order: object) -> bool:
     """Whether x itself lies so."""
     letter, flags = wanted(function, order), x.flags
     by = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": flags.c_contiguous or flags.f_contiguous, "K": True}

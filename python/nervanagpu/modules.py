@@ -117,7 +117,7 @@ class SourceKernel(Kernel):
     def name(self) -> str:
         return self._name
 
-    def __getitem__(self, key: Any) -> Launch:
+    def __getitem__(self, key: object) -> Launch:
         launch = super().__getitem__(key)
         return SourceLaunch(self, launch._grid, launch._block)
 
@@ -131,7 +131,7 @@ class SourceLaunch(Launch):
 
     __slots__ = ()
 
-    def __call__(self, *args: Any, shared: int | None = None, stream: Stream | None = None) -> None:
+    def __call__(self, *args: object, shared: int | None = None, stream: Stream | None = None) -> None:
         """Start the kernel, as Launch has it; numbers become what the kernel's declaration says."""
         k = self._kernel
         assert isinstance(k, SourceKernel)

@@ -63,7 +63,7 @@ def nanprod(
 
 
 def _extreme(
-    name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Operand
+    name: str, x: object, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Operand
 ) -> GPUTensor:
     x = operand_of(x)
     reduce = reductions.max if name == "max" else reductions.min

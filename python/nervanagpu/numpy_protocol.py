@@ -27,7 +27,9 @@ _ELSEWHERE: tuple[tuple[Any, Any, str], ...] = (
 _SERVED: dict[Any, Callable[..., Any]] = {}  # NumPy's functions and ufuncs, and ours
 
 
-def _array_ufunc(self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **more: Any) -> Any:
+def _array_ufunc(
+    self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: object, out: object = None, **more: object
+) -> Any:
     function: Any = _SERVED.get(ufunc)
     if function is None:
         return NotImplemented
@@ -63,7 +65,7 @@ def _names_here(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _array_function(
-    self: GPUTensor, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    self: GPUTensor, function: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     ours = _SERVED.get(function)
     if ours is None and function.__module__ == "numpy.fft":  # which NumPy imports when it is asked for
@@ -81,7 +83,7 @@ def _array_function(
 def _hostless(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` without the argument `device`, which NumPy hands on and knows only itself in."""
 
-    def make(*args: Any, device: DeviceLike = None, **more: Any) -> Any:
+    def make(*args: object, device: DeviceLike = None, **more: object) -> Any:
         return function(*args, **more)
 
     return make

@@ -35,7 +35,7 @@ _TAKES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _pairs(name: str, value: Any, ndim: int, dtype: npt.DTypeLike | None = None) -> list[tuple[Any, Any]]:
+def _pairs(name: str, value: object, ndim: int, dtype: npt.DTypeLike | None = None) -> list[tuple[Any, Any]]:
     """(before, after) for each axis, of a number, a pair, or a pair for each."""
     try:
         return [tuple(p) for p in np.broadcast_to(np.asarray(value, dtype), (ndim, 2)).tolist()]
@@ -43,7 +43,7 @@ def _pairs(name: str, value: Any, ndim: int, dtype: npt.DTypeLike | None = None)
         raise ValueError(f"pad: {name} is {shown(value)}; needs n, (before, after), or a pair for each axis") from None
 
 
-def _widths(value: Any, ndim: int) -> list[tuple[int, int]]:
+def _widths(value: object, ndim: int) -> list[tuple[int, int]]:
     if isinstance(value, dict):
         found: list[Any] = [(0, 0)] * ndim
         for axis, width in value.items():
@@ -67,7 +67,7 @@ def _constant(x: GPUTensor, widths: list[tuple[int, int]], values: Any) -> GPUTe
     return out
 
 
-def _statistic(x: GPUTensor, axis: int, mode: str, length: Any, width: int, last: bool) -> GPUTensor:
+def _statistic(x: GPUTensor, axis: int, mode: str, length: object, width: int, last: bool) -> GPUTensor:
     """The statistic of the elements next to an end, `width` times."""
     n = x.shape[axis]
     count = n if length is None else min(integer("pad", "stat_length", length, 0), n)
@@ -82,7 +82,7 @@ def _statistic(x: GPUTensor, axis: int, mode: str, length: Any, width: int, last
     return out
 
 
-def _ramp(x: GPUTensor, axis: int, end: Any, width: int, last: bool) -> GPUTensor:
+def _ramp(x: GPUTensor, axis: int, end: object, width: int, last: bool) -> GPUTensor:
     """From the element at an end to `end`, which stands outside."""
     edge = x[along(axis, slice(-1, None) if last else slice(0, 1))]
     wide = np.complex128 if dtypes.kind_of(x.dtype) == "c" else np.float64

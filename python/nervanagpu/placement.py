@@ -100,11 +100,11 @@ def per_device(maxsize: int | None = None) -> Callable[[F], F]:
 
     def decorate(make: F) -> F:
         @functools.lru_cache(maxsize)
-        def kept(_device: int, *args: Any) -> Any:
+        def kept(_device: int, *args: object) -> Any:
             return make(*args)
 
         @functools.wraps(make)
-        def find(*args: Any) -> Any:
+        def find(*args: object) -> Any:
             return kept(_core.get_device(), *args)
 
         return find  # type: ignore[return-value]

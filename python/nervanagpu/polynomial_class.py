@@ -13,7 +13,7 @@ from nervanagpu.arguments import integer
 from nervanagpu.reductions import operand_of
 
 
-def _number(x: Any) -> bool:
+def _number(x: object) -> bool:
     return isinstance(x, int | float | complex | np.number) or (isinstance(x, GPUTensor) and x.ndim == 0)
 
 
@@ -36,7 +36,7 @@ class poly1d:
         return self._coeffs
 
     @coeffs.setter
-    def coeffs(self, value: Any) -> None:
+    def coeffs(self, value: object) -> None:
         if value is not self._coeffs:
             raise AttributeError("poly1d: coeffs cannot be set; p[k] = c sets one")
 
@@ -92,15 +92,15 @@ class poly1d:
     def __pos__(self) -> poly1d:
         return self
 
-    def __add__(self, other: Any) -> poly1d:
+    def __add__(self, other: object) -> poly1d:
         return poly1d(polynomials.polyadd(self._coeffs, poly1d(other)._coeffs))
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> poly1d:
+    def __sub__(self, other: object) -> poly1d:
         return poly1d(polynomials.polysub(self._coeffs, poly1d(other)._coeffs))
 
-    def __rsub__(self, other: Any) -> poly1d:
+    def __rsub__(self, other: object) -> poly1d:
         return poly1d(other) - self
 
     def __mul__(self, other: Any) -> poly1d:
@@ -110,7 +110,7 @@ class poly1d:
 
     __rmul__ = __mul__
 
-    def __pow__(self, val: Any) -> poly1d:
+    def __pow__(self, val: object) -> poly1d:
         made = poly1d([1])
         for _ in range(integer("poly1d", "exponent", val, 0)):
             made = self * made
@@ -122,7 +122,7 @@ class poly1d:
             return poly1d(elementwise.divide(self._coeffs, other))
         return tuple(map(poly1d, polynomials.polydiv(self._coeffs, poly1d(other)._coeffs)))
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: object) -> Any:
         return poly1d(other) / self
 
     def __eq__(self, other: object) -> bool:
@@ -136,7 +136,7 @@ class poly1d:
         """The derivative of order m."""
         return poly1d(polynomials.polyder(self._coeffs, m))
 
-    def integ(self, m: int = 1, k: Any = 0) -> poly1d:
+    def integ(self, m: int = 1, k: object = 0) -> poly1d:
         """The integral of order m with the constants k."""
         return poly1d(polynomials.polyint(self._coeffs, m, k))
 

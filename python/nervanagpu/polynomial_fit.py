@@ -17,7 +17,7 @@ from nervanagpu.reductions import operand_of
 _WARNING: Any = getattr(getattr(np, "exceptions", np), "RankWarning", RuntimeWarning)
 
 
-def _points(name: str, x: Any, ndims: tuple[int, ...]) -> GPUTensor:
+def _points(name: str, x: object, ndims: tuple[int, ...]) -> GPUTensor:
     given = operand_of(x)
     if given.ndim not in ndims or given.size == 0:
         raise TypeError(
@@ -34,7 +34,13 @@ def _as_long_as(name: str, given: GPUTensor, count: int) -> GPUTensor:
 
 @public()
 def polyfit(
-    x: Operand, y: Operand, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
+    x: Operand,
+    y: Operand,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: object = None,
+    cov: object = False,
 ) -> Any:
     """The polynomial of degree deg whose values at x are closest to y, in least squares; y may have columns.
 
@@ -64,7 +70,7 @@ def polyfit(
 
 
 def _covariances(
-    powers: GPUTensor, scale: GPUTensor, residuals: GPUTensor, count: int, ndim: int, cov: Any
+    powers: GPUTensor, scale: GPUTensor, residuals: GPUTensor, count: int, ndim: int, cov: object
 ) -> GPUTensor:
     """(deg + 1, deg + 1), and the columns of y behind."""
     if not (isinstance(cov, bool | np.bool_) or cov == "unscaled"):

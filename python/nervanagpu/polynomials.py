@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OF_LINALG = ("float32", "float64", "complex64", "complex128")
 
 
-def _row(function: str, name: str, p: Any) -> GPUTensor:
+def _row(function: str, name: str, p: object) -> GPUTensor:
     row = operand_of(getattr(p, "coeffs", p))  # those of a poly1d
     if row.ndim > 1:
         raise ValueError(f"{function}: {name} has {row.ndim} axes; needs one")
@@ -32,7 +32,7 @@ def _as_long(x: GPUTensor, length: int) -> GPUTensor:
     return composed.concatenate([creation.zeros(length - x.size, x.dtype), x])
 
 
-def _of_degree(function: str, name: str, value: Any) -> GPUTensor:
+def _of_degree(function: str, name: str, value: object) -> GPUTensor:
     """A polynomial without zeros in front; of nothing but zeros one."""
     row = _row(function, name, value)
     there = np.flatnonzero(dtypes.host_of(row))
@@ -45,7 +45,7 @@ def _of_objects(function: F) -> F:
     """`function`, whose results are of the class poly1d where one of its arguments is."""
 
     @functools.wraps(function)
-    def call(*args: Any, **more: Any) -> Any:
+    def call(*args: object, **more: object) -> Any:
         made = function(*args, **more)
         of: Any = next((type(a) for a in args if hasattr(a, "coeffs")), None)
         if of is None:
@@ -115,7 +115,7 @@ def polyder(p: Operand, m: int = 1) -> GPUTensor:
 
 @public()
 @_of_objects
-def polyint(p: Operand, m: int = 1, k: Any = None) -> GPUTensor:
+def polyint(p: Operand, m: int = 1, k: object = None) -> GPUTensor:
     """The integral of order m; k: the constants, one number for all or one for each order (0)."""
     row, times = _row("polyint", "p", p), integer("polyint", "m", m, 0)
     given = dtypes.host_of(_row("polyint", "k", 0.0 if k is None else k))

@@ -11,7 +11,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, shown
 
 
-def _tensor(function: str, made: Any) -> Any:
+def _tensor(function: str, made: object) -> Any:
     """Results of NumPy's as tensors. TypeError where the function returned no numbers."""
     if isinstance(made, tuple):
         return tuple(_tensor(function, m) for m in made)
@@ -30,7 +30,7 @@ def _tensor(function: str, made: Any) -> Any:
 class vectorize(np.vectorize):
     """A function of numbers as one of tensors: it is called on the host for each element, as NumPy's is."""
 
-    def __call__(self, *args: Any, **more: Any) -> Any:
+    def __call__(self, *args: object, **more: object) -> Any:
         made = super().__call__(*map(dtypes.on_host, args), **{k: dtypes.on_host(v) for k, v in more.items()})
         return self if made is self else _tensor("vectorize", made)  # as a decorator it gives itself
 
@@ -41,7 +41,7 @@ class frompyfunc:
     NumPy's gives arrays of objects; here the results are tensors of the dtype that the numbers have in an array.
     """
 
-    def __init__(self, func: Any, /, nin: int, nout: int, *, identity: Any = None) -> None:
+    def __init__(self, func: object, /, nin: int, nout: int, *, identity: object = None) -> None:
         if not callable(func):
             raise TypeError(f"frompyfunc: func is {shown(func)}; needs a function")
         self.nin, self.nout = integer("frompyfunc", "nin", nin, 0), integer("frompyfunc", "nout", nout, 0)
@@ -64,26 +64,26 @@ class frompyfunc:
             o[...] = _tensor(self.__name__, r)
         return out
 
-    def __call__(self, *args: Any, **more: Any) -> Any:
+    def __call__(self, *args: object, **more: object) -> Any:
         return self._made(self._theirs, args, more)
 
-    def reduce(self, *args: Any, **more: Any) -> Any:
+    def reduce(self, *args: object, **more: object) -> Any:
         """The function of the elements along an axis, one after another."""
         return self._made(self._theirs.reduce, args, more)
 
-    def accumulate(self, *args: Any, **more: Any) -> Any:
+    def accumulate(self, *args: object, **more: object) -> Any:
         """The same, of the elements up to each one."""
         return self._made(self._theirs.accumulate, args, more)
 
-    def reduceat(self, *args: Any, **more: Any) -> Any:
+    def reduceat(self, *args: object, **more: object) -> Any:
         """The same, of parts."""
         return self._made(self._theirs.reduceat, args, more)
 
-    def outer(self, *args: Any, **more: Any) -> Any:
+    def outer(self, *args: object, **more: object) -> Any:
         """The function of each element of the first operand and each of the second."""
         return self._made(self._theirs.outer, args, more)
 
-    def at(self, x: GPUTensor, indices: Any, *values: Any) -> None:
+    def at(self, x: GPUTensor, indices: object, *values: object) -> None:
         """x[indices] = function(x[indices], value), again for a place that stands there twice."""
         made = dtypes.on_host(x).astype(object)
         places = tuple(map(dtypes.on_host, indices)) if isinstance(indices, tuple) else dtypes.on_host(indices)
@@ -95,7 +95,7 @@ class frompyfunc:
 
 
 class _Ufuncs(type):
-    def __instancecheck__(cls, x: Any) -> bool:
+    def __instancecheck__(cls, x: object) -> bool:
         return isinstance(x, np.ufunc | frompyfunc) or (callable(x) and hasattr(x, "nin") and hasattr(x, "reduce"))
 
 

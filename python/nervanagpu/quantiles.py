@@ -128,7 +128,7 @@ def _rows(x: GPUTensor, axes: list[int]) -> GPUTensor:
     return turned.reshape(*(x.shape[a] for a in kept), math.prod(x.shape[a] for a in axes))
 
 
-def _weights_of(function: str, x: GPUTensor, weights: Any, axes: list[int], method: str) -> GPUTensor:
+def _weights_of(function: str, x: GPUTensor, weights: object, axes: list[int], method: str) -> GPUTensor:
     if method != "inverted_cdf":
         raise ValueError(f"{function}: weights come with method {method!r}; needs 'inverted_cdf'")
     given = _core.as_dtype(operand_of(weights), np.float64)
@@ -168,8 +168,8 @@ def _asked(function: str, q: Any, scale: float, x: GPUTensor) -> tuple[Any, Any]
 
 
 def _quantiles(
-    function: str, x: Any, q: Any, scale: float, axis: Axis, out: Any, method: str, keepdims: bool, weights: Any,
-    nan: bool,
+    function: str, x: object, q: object, scale: float, axis: Axis, out: object, method: str, keepdims: bool,
+    weights: object, nan: bool,
 ) -> GPUTensor:  # fmt: skip
     choice(function, "method", method, _METHODS)
     x = operand_of(x)
@@ -239,7 +239,7 @@ def _quantiles(
 
 @public()
 def quantile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
+    x: Operand, q: object, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: Operand | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The quantiles q (0 to 1) of the elements along `axis`, an axis in front if q has one; NaN if an element is.
@@ -254,7 +254,7 @@ def quantile(
 
 @public()
 def percentile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
+    x: Operand, q: object, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: Operand | None = None,
 ) -> GPUTensor:  # fmt: skip
     """quantile(x, q / 100)."""
@@ -271,7 +271,7 @@ def median(
 
 @public()
 def nanquantile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
+    x: Operand, q: object, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: Operand | None = None,
 ) -> GPUTensor:  # fmt: skip
     """quantile of the elements that are numbers; NaN if there is none."""
@@ -280,7 +280,7 @@ def nanquantile(
 
 @public()
 def nanpercentile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
+    x: Operand, q: object, axis: Axis = None, out: GPUTensor | None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: Operand | None = None,
 ) -> GPUTensor:  # fmt: skip
     """percentile of the elements that are numbers; NaN if there is none."""

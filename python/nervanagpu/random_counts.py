@@ -36,7 +36,7 @@ def _log_factorial(k: GPUTensor) -> GPUTensor:
     return (z - 0.5) * log(z) - z + 0.9189385332046727 + series - log(product)
 
 
-def _integers(function: str, **values: Any) -> list[GPUTensor]:
+def _integers(function: str, **values: object) -> list[GPUTensor]:
     """Whole numbers, 0 or more, as float64."""
     made = parameters(function, "[0, 9007199254740992]", **values)
     for (name, value), x in zip(values.items(), made, strict=True):
@@ -125,7 +125,7 @@ class Counts(Gammas):
 
         return _whole(self._until_accepted(shape, propose))
 
-    def binomial(self, n: Any, p: Operand, size: Size = None) -> GPUTensor:
+    def binomial(self, n: object, p: Operand, size: Size = None) -> GPUTensor:
         """How many of n trials succeed, each with the chance p. ValueError: n whole, 0 or more; 0 <= p <= 1."""
         (trials,), (chance,) = _integers("binomial", n=n), parameters("binomial", "[0, 1]", p=p)
         return self._binomial(self._drawn(size, trials, chance), trials, chance)
@@ -137,7 +137,7 @@ class Counts(Gammas):
         shape = self._drawn(size, wanted, chance)
         return self._poisson(shape, (self._gamma(shape, wanted) * (1.0 - chance) / chance).copy())
 
-    def multinomial(self, n: Any, pvals: Any, size: Size = None) -> GPUTensor:
+    def multinomial(self, n: object, pvals: object, size: Size = None) -> GPUTensor:
         """How often each of the outcomes of `pvals`, the last axis of which adds up to 1, comes in n trials.
 
         The result has the axes of `size` and then those outcomes. ValueError for chances that do not fit.
@@ -156,7 +156,7 @@ class Counts(Gammas):
             left, rest = (left - counts[-1]).copy(), (rest - chances[..., i]).copy()
         return composed.stack([*counts, _whole(left)], -1)
 
-    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Size = None) -> GPUTensor:
+    def hypergeometric(self, ngood: object, nbad: object, nsample: object, size: Size = None) -> GPUTensor:
         """How many of `nsample` that are taken out of ngood + nbad are good. ValueError: whole numbers, 0 or more, and
         no larger sample than there are."""
         given = _integers("hypergeometric", ngood=ngood, nbad=nbad, nsample=nsample)
@@ -174,7 +174,7 @@ class Counts(Gammas):
         return found
 
     def multivariate_hypergeometric(
-        self, colors: Any, nsample: Any, size: Size = None, method: str = "marginals"
+        self, colors: object, nsample: object, size: Size = None, method: str = "marginals"
     ) -> GPUTensor:
         """How many of each colour are among `nsample` that are taken out of so many of each, along the last axis.
 

@@ -99,7 +99,7 @@ class Gammas(Source):
         shape = self._drawn(size, k)
         return _single(self._normal(shape) * sqrt(k / 2 / self._gamma(shape, k / 2)))
 
-    def dirichlet(self, alpha: Any, size: Size = None) -> GPUTensor:
+    def dirichlet(self, alpha: object, size: Size = None) -> GPUTensor:
         """Rows of numbers that add up to 1: gamma numbers of the shape parameters alpha over their sum.
 
         alpha: one axis, numbers above 0. The result has the axes of `size`, then alpha's.

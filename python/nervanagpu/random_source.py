@@ -34,7 +34,7 @@ def seed_of(function: str, seed: Any) -> int:
         raise type(error)(f"{function}: seed is {shown(seed)}; {needs}") from None
 
 
-def parameters(function: str, range: str, **values: Any) -> list[GPUTensor]:
+def parameters(function: str, range: str, **values: object) -> list[GPUTensor]:
     """The values as float64 tensors. ValueError, with its name, for one with a number outside of a range such as
     "[0, inf)" or NaN."""
     low, high = (float(end) for end in range[1:-1].split(","))
@@ -49,7 +49,7 @@ def parameters(function: str, range: str, **values: Any) -> list[GPUTensor]:
     return made
 
 
-def _tensor(function: str, name: str, value: Any) -> GPUTensor:
+def _tensor(function: str, name: str, value: object) -> GPUTensor:
     x = operand_of(value)
     if dtypes.kind_of(x.dtype) == "c":
         raise TypeError(f"{function}: {name} is {shown(value)}; needs real numbers")
@@ -62,7 +62,7 @@ class Source:
     _seed: int
     _offset: int
 
-    def __init__(self, seed: Any = None) -> None:
+    def __init__(self, seed: object = None) -> None:
         self._seed, self._offset = seed_of("default_rng", seed), 0
         self._lock = threading.Lock()
 
@@ -88,7 +88,7 @@ class Source:
 
         return random.normal_of(self._fine(shape), self._fine(shape))
 
-    def _drawn(self, size: Size, *parameters: Any) -> tuple[int, ...]:
+    def _drawn(self, size: Size, *parameters: object) -> tuple[int, ...]:
         """The shape of the result. ValueError for a size that the parameters do not broadcast to."""
         common = np.broadcast_shapes(*(p.shape for p in parameters if hasattr(p, "shape")))
         if size is None:

@@ -28,7 +28,7 @@ from nervanagpu.random_source import Size, seed_of
 class RandomState(Generator):
     """A Generator with the names that NumPy had before it: rand, randn, randint, random_sample, seed and others."""
 
-    def seed(self, seed: Any = None) -> None:
+    def seed(self, seed: object = None) -> None:
         """Start again from a seed."""
         with self._lock:
             self._seed, self._offset = seed_of("seed", seed), 0
@@ -38,7 +38,7 @@ class RandomState(Generator):
         with self._lock:
             return "Philox4x32-10", self._seed, self._offset
 
-    def set_state(self, state: Any) -> None:
+    def set_state(self, state: object) -> None:
         """Go on from where get_state was called."""
         seed, offset = _state(state)
         with self._lock:
@@ -52,7 +52,9 @@ class RandomState(Generator):
         """Normal with mean 0 and variance 1."""
         return self.standard_normal(size)
 
-    def randint(self, low: Any, high: Any = None, size: Size = None, dtype: npt.DTypeLike = np.int64) -> GPUTensor:
+    def randint(
+        self, low: object, high: object = None, size: Size = None, dtype: npt.DTypeLike = np.int64
+    ) -> GPUTensor:
         """Whole numbers from low to high - 1, or from 0 below low."""
         return self._integers("randint", low, high, size, dtype, False)
 
@@ -102,7 +104,7 @@ class _Shared(RandomState):
         with random._lock:
             return "Philox4x32-10", random._seed, random._offsets.get(_core.get_device(), 0)
 
-    def set_state(self, state: Any) -> None:
+    def set_state(self, state: object) -> None:
         """Go on, on this device, from where get_state was called; another seed lets all others start again."""
         seed, offset = _state(state)
         with random._lock:
@@ -111,7 +113,7 @@ class _Shared(RandomState):
             random._seed, random._offsets[_core.get_device()] = seed, offset
 
 
-def default_rng(seed: Any = None) -> Generator:
+def default_rng(seed: object = None) -> Generator:
     """A Generator; without a seed from the system's randomness. A Generator is given back as it is."""
     return seed if isinstance(seed, Generator) else Generator(seed)
 

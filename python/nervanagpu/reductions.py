@@ -31,7 +31,7 @@ from nervanagpu.function_table import public
 Axis: TypeAlias = int | Sequence[int] | None
 
 
-def operand_of(x: Any) -> GPUTensor:
+def operand_of(x: object) -> GPUTensor:
     """A tensor as it is, anything else as one."""
     if isinstance(x, GPUTensor):
         return x
@@ -43,7 +43,7 @@ def operand_of(x: Any) -> GPUTensor:
         raise no_operand(x, error) from None
 
 
-def values_for(dtype: Any, values: Any) -> GPUTensor:
+def values_for(dtype: object, values: object) -> GPUTensor:
     """What is written to a tensor of this dtype, as a tensor. OverflowError for an int that the dtype does not hold."""
     return operand_of(dtypes.from_list(values, dtype) if isinstance(values, int | list | tuple) else values)
 
@@ -55,7 +55,7 @@ def axes_of(function: str, axis: Axis) -> list[int] | None:
     return [axis] if type(axis) is int else integers(function, "axis", no_bool(function, "axis", axis))
 
 
-def _masked(function: str, x: Any, where: Operand, value: Any) -> GPUTensor:
+def _masked(function: str, x: object, where: Operand, value: object) -> GPUTensor:
     """x, and `value` where the mask is not set."""
     x = operand_of(x)
     mask = ufunc_keywords.mask_of(function, where)
@@ -64,7 +64,7 @@ def _masked(function: str, x: Any, where: Operand, value: Any) -> GPUTensor:
     return elementwise.where(mask, x, value)
 
 
-def stored(function: str, result: GPUTensor, out: Any, casting: str = "same_kind") -> GPUTensor:
+def stored(function: str, result: GPUTensor, out: object, casting: str = "same_kind") -> GPUTensor:
     """The reduction, written to `out`, which has its shape, unless that is None."""
     if out is None:
         return result
@@ -76,13 +76,13 @@ def stored(function: str, result: GPUTensor, out: Any, casting: str = "same_kind
     return ufunc_keywords.store(function, result, to, casting)
 
 
-def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: Any) -> GPUTensor:
+def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: object) -> GPUTensor:
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
     return stored(function, result, out, "unsafe")  # as NumPy's
 
 
-def of_out(function: str, x: GPUTensor, out: Any) -> Any:
+def of_out(function: str, x: GPUTensor, out: object) -> Any:
     """The dtype that sums are computed in for `out`: one that holds both, as NumPy's."""
     to = ufunc_keywords.outputs(function, out, 1)[0]
     return None if to is None else dtypes.promoted(x.dtype, to.dtype)
@@ -120,7 +120,7 @@ def _check_axes(name: str, axes: list[int], x: GPUTensor) -> None:
             raise AxisError(f"{name}: axis {a} is out of range; the operand has {x.ndim} axes")
 
 
-def _first(function: str, initial: Any, dtype: Any) -> GPUTensor:
+def _first(function: str, initial: object, dtype: Any) -> GPUTensor:
     """`initial` in the dtype that is reduced, as in NumPy. OverflowError for an int that it does not hold."""
     dtypes.check_integer(function, "initial", initial, dtype)
     given = operand_of(initial)
@@ -179,7 +179,7 @@ def prod(
 
 
 def _extreme(
-    name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Operand
+    name: str, x: object, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Operand
 ) -> GPUTensor:
     x = operand_of(x)
     if initial is not None:
@@ -305,7 +305,7 @@ def _whole_mean(function: str, x: GPUTensor, axis: Axis, dtype: Any, keepdims: b
     return _core.as_dtype(elementwise.divide(total, number), dtype)
 
 
-def _wider(function: str, x: Any, out: Any) -> Any:
+def _wider(function: str, x: object, out: object) -> Any:
     """The dtype of `out` where it holds more than x's floats: then means are computed in it; else None."""
     to = ufunc_keywords.outputs(function, out, 1)[0]
     given = operand_of(x)
@@ -315,7 +315,7 @@ def _wider(function: str, x: Any, out: Any) -> Any:
     return to.dtype if dtypes.size_of(to.dtype) > dtypes.size_of(given.dtype) else None
 
 
-def floating(dtype: Any) -> Any:
+def floating(dtype: object) -> Any:
     """The dtype of means: float64 of integers and bool, else the same."""
     return np.dtype(np.float64) if dtypes.kind_of(dtype) in "biu" else dtype
 

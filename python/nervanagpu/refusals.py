@@ -107,7 +107,7 @@ def _called(kind: ast.expr) -> str:
     return either(dict.fromkeys(words))
 
 
-def _lack(value: Any, kind: ast.expr) -> _Lack | None:
+def _lack(value: object, kind: ast.expr) -> _Lack | None:
     """What keeps `value` from being taken; None: nothing that is known here."""
     lacks = [_lack_of(value, one) for one in _alternatives(kind)]
     if None in lacks:
@@ -147,7 +147,7 @@ def _lack_of(value: Any, kind: ast.expr) -> _Lack | None:
 _KINDS = {"alpha": "float", "beta": "float", "rounding": "str", "seed": "uint64", "offset": "uint64", "bits": "int32"}
 
 
-def _lack_of_keywords(value: Any, known: type[options.Rounding]) -> _Lack | None:
+def _lack_of_keywords(value: object, known: type[options.Rounding]) -> _Lack | None:
     if not isinstance(value, dict):
         return _Lack(value, "a dict")
     for key, item in value.items():
@@ -219,14 +219,14 @@ def _caller(function: str) -> _Caller:
     return _Caller(name, {own: value for own, value in arguments.items() if own != "self"}, _defaults(found))
 
 
-def operand_name(value: Any) -> str:
+def operand_name(value: object) -> str:
     """What a message calls an operand: "exp: x", as the function that was called does; "operand", if it has no name."""
     caller = _caller("")
     own = next((name for name, given in caller.arguments.items() if given is value), "")
     return f"{caller.function}: {own}" if own and caller.function else "operand"
 
 
-def no_operand(value: Any, error: Exception) -> Exception:
+def no_operand(value: object, error: Exception) -> Exception:
     """The error of a value that no tensor can be made of, with its name."""
     name = operand_name(value)
     found = re.match(r"(?:\w+: )?dtype is (.*?); (needs .*)", str(error), re.S)

@@ -16,7 +16,7 @@ from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.reductions import operand_of
 
 
-def _row(function: str, x: Any, axis: int | None) -> tuple[GPUTensor, int]:
+def _row(function: str, x: object, axis: int | None) -> tuple[GPUTensor, int]:
     x, axis = operand_of(x), no_bool(function, "axis", axis)
     if axis is None:
         return ravel(x), 0
@@ -140,7 +140,7 @@ def nancumprod(
 
 
 @public()
-def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> GPUTensor:
+def diff(x: Operand, n: int = 1, axis: int = -1, prepend: object = None, append: object = None) -> GPUTensor:
     """Each element along `axis` less the one before, n times; bool: whether they differ.
 
     prepend, append: what stands in front and behind before that; a number or a tensor.
@@ -170,14 +170,14 @@ def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: An
 
 
 @public()
-def ediff1d(x: Operand, to_end: Any = None, to_begin: Any = None) -> GPUTensor:
+def ediff1d(x: Operand, to_end: object = None, to_begin: object = None) -> GPUTensor:
     """Each element of x in one row less the one before."""
     given = operand_of(x)
     if dtypes.kind_of(given.dtype) == "b":
         raise TypeError("ediff1d: x is bool, whose difference NumPy does not have; needs numbers (or diff)")
     row = diff(ravel(given))
 
-    def edge(name: str, value: Any) -> list[GPUTensor]:
+    def edge(name: str, value: object) -> list[GPUTensor]:
         if value is None:
             return []
         given = operand_of(value)
@@ -201,7 +201,7 @@ def trapezoid(y: Operand, x: Operand | None = None, dx: float = 1.0, axis: int =
     return reductions.sum(steps * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
 
 
-def _distances(axis: int, length: int, spacing: Any) -> Any:
+def _distances(axis: int, length: int, spacing: object) -> Any:
     """A number, or the distances between neighbours of an axis whose coordinates are given."""
     places = operand_of(spacing)
     if places.ndim == 0:
@@ -246,7 +246,7 @@ def _inside(f: GPUTensor, axis: int, apart: Any) -> GPUTensor:
 
 
 @public()
-def gradient(f: Operand, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: Operand, *spacing: object, axis: object = None, edge_order: int = 1) -> Any:
     """Central differences along each axis (or `axis`, one or several) over steps of `spacing` (1).
 
     A spacing is one number, or the coordinates along the axis; differences are then exact of parabolas. edge_order: at

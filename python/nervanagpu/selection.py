@@ -55,13 +55,13 @@ def put_along_axis(x: GPUTensor, indices: Operand, values: Any, axis: int | None
     x[_grid("put_along_axis", x, index, at)] = values
 
 
-def put_method(self: GPUTensor, indices: Operand, values: Any, mode: str = "raise") -> None:
+def put_method(self: GPUTensor, indices: Operand, values: object, mode: str = "raise") -> None:
     """The elements, counted in one row, at `indices` become `values`, as nervanagpu.put."""
     put(self, indices, values, mode)
 
 
 @public()
-def put(a: GPUTensor, ind: Operand, v: Any, mode: str = "raise") -> None:
+def put(a: GPUTensor, ind: Operand, v: object, mode: str = "raise") -> None:
     """The elements of `a`, counted in one row, at `ind` become `v`, which is repeated if there are too few."""
     choice("put", "mode", mode, ("raise", "wrap", "clip"))
     tensor("put", "a", a)
@@ -143,7 +143,7 @@ def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None,
 
 
 @public()
-def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: Any = 0) -> GPUTensor:
+def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: object = 0) -> GPUTensor:
     """Of each place the element of that one of `choicelist` whose condition is the first that is not 0."""
     tests, among = iterable("select", "condlist", condlist), iterable("select", "choicelist", choicelist)
     if len(tests) != len(among) or not tests:
@@ -163,7 +163,7 @@ def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: 
 
 @public()
 def piecewise(
-    x: Operand, condlist: Sequence[Operand], funclist: Sequence[Any], *args: Any, **kw: Any
+    x: Operand, condlist: Sequence[Operand], funclist: Sequence[Any], *args: object, **kw: object
 ) -> GPUTensor:  # fmt: skip
     """Of each element the function (or number) whose condition is not 0; one more is for the others (else 0).
 
@@ -195,7 +195,7 @@ def _weights(lengths: list[int], order: str) -> list[int]:
 
 
 @public()
-def unravel_index(indices: Operand, shape: Any, order: str = "C") -> tuple[GPUTensor, ...]:
+def unravel_index(indices: Operand, shape: object, order: str = "C") -> tuple[GPUTensor, ...]:
     """The index along each axis of elements that are counted row by row; order="F": column by column."""
     given = operand_of(indices)
     if dtypes.kind_of(given.dtype) not in "iub":
@@ -212,7 +212,9 @@ def unravel_index(indices: Operand, shape: Any, order: str = "C") -> tuple[GPUTe
 
 
 @public()
-def ravel_multi_index(multi_index: Sequence[Operand], dims: Any, mode: Any = "raise", order: str = "C") -> GPUTensor:
+def ravel_multi_index(
+    multi_index: Sequence[Operand], dims: object, mode: object = "raise", order: str = "C"
+) -> GPUTensor:
     """The numbers, row by row, of the elements at these indices along each axis; order="F": column by column.
 
     mode: what becomes of an index outside, for all axes or one for each: "raise", "wrap", "clip".

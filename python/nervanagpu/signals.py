@@ -18,7 +18,7 @@ from nervanagpu.reductions import operand_of
 _MODES = ("full", "same", "valid")
 
 
-def _row(function: str, name: str, x: Any) -> GPUTensor:
+def _row(function: str, name: str, x: object) -> GPUTensor:
     row = operand_of(x)
     if row.ndim > 1:
         raise ValueError(f"{function}: {name} has {row.ndim} axes; needs one")
@@ -154,7 +154,7 @@ def corrcoef(
 
 @public()
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Operand | None = None
+    sample: object, bins: object = 10, range: object = None, density: bool | None = None, weights: Operand | None = None
 ) -> tuple[GPUTensor, list[GPUTensor]]:
     """(counts, edges along each axis) of the rows of `sample`, or of columns in a list. bins: numbers, or edges.
 
@@ -199,7 +199,7 @@ def histogramdd(
 builtin_range = range
 
 
-def _columns(function: str, sample: Any) -> list[GPUTensor]:
+def _columns(function: str, sample: object) -> list[GPUTensor]:
     if isinstance(sample, list | tuple):
         return [operand_of(c).reshape(-1) for c in sample]
     x = operand_of(sample)
@@ -212,7 +212,7 @@ def _columns(function: str, sample: Any) -> list[GPUTensor]:
 
 @public()
 def histogram2d(
-    x: Operand, y: Operand, bins: Any = 10, range: Any = None, density: bool | None = None,
+    x: Operand, y: Operand, bins: object = 10, range: object = None, density: bool | None = None,
     weights: Operand | None = None,
 ) -> tuple[GPUTensor, GPUTensor, GPUTensor]:  # fmt: skip
     """(counts, edges of x, edges of y); bins: a number, edges, or a pair of these."""

@@ -19,7 +19,7 @@ from nervanagpu.reductions import operand_of
 
 
 @public()
-def apply_along_axis(func1d: Callable[..., Any], axis: int, x: Operand, *args: Any, **more: Any) -> GPUTensor:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, x: Operand, *args: object, **more: object) -> GPUTensor:
     """func1d(row, *args, **more) of each row along `axis`: what it returns stands there instead. One call a row."""
     if not callable(func1d):
         raise TypeError(f"apply_along_axis: func1d is {shown(func1d)}; needs a function")
@@ -41,7 +41,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, x: Operand, *args: A
 
 
 @public()
-def apply_over_axes(func: Callable[[GPUTensor, int], Any], a: Operand, axes: Any) -> GPUTensor:
+def apply_over_axes(func: Callable[[GPUTensor, int], Any], a: Operand, axes: object) -> GPUTensor:
     """func(a, axis) for one axis after the other; an axis that it takes away comes back with length 1."""
     if not callable(func):
         raise TypeError(f"apply_over_axes: func is {shown(func)}; needs a function")
@@ -59,14 +59,14 @@ def apply_over_axes(func: Callable[[GPUTensor, int], Any], a: Operand, axes: Any
 
 
 @public()
-def block(arrays: Any) -> GPUTensor:
+def block(arrays: object) -> GPUTensor:
     """Nested lists of tensors put together: the innermost along the last axis, and so on outwards."""
     depth = _depth(arrays)
     ndim = max(depth, _axes(arrays))
     return _joined(arrays, depth, ndim).copy() if depth == 0 else _joined(arrays, depth, ndim)
 
 
-def _depth(parts: Any) -> int:
+def _depth(parts: object) -> int:
     if not isinstance(parts, list):
         return 0
     if not parts:
@@ -77,11 +77,11 @@ def _depth(parts: Any) -> int:
     return depths.pop() + 1
 
 
-def _axes(parts: Any) -> int:
+def _axes(parts: object) -> int:
     return max(map(_axes, parts)) if isinstance(parts, list) else operand_of(parts).ndim
 
 
-def _joined(parts: Any, depth: int, ndim: int) -> GPUTensor:
+def _joined(parts: object, depth: int, ndim: int) -> GPUTensor:
     if not isinstance(parts, list):
         x = operand_of(parts)
         return x.reshape(*[1] * (ndim - x.ndim), *x.shape)
@@ -94,7 +94,7 @@ class broadcast:
     Iterated over, on the host, it gives the operands' elements at each place, row by row.
     """
 
-    def __init__(self, *arrays: Any) -> None:
+    def __init__(self, *arrays: object) -> None:
         held = [a if isinstance(a, GPUTensor) else np.asarray(a) for a in arrays]
         try:
             self.shape = np.broadcast_shapes(*(a.shape for a in held))

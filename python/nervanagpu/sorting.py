@@ -69,7 +69,7 @@ def _sorted(rows: GPUTensor, descending: bool) -> tuple[GPUTensor, GPUTensor]:
     return selection.take_along_axis(rows, places, -1), places
 
 
-def _last(function: str, x: GPUTensor, axis: Any) -> tuple[GPUTensor, int]:
+def _last(function: str, x: GPUTensor, axis: object) -> tuple[GPUTensor, int]:
     """x with the axis behind all others, and its number."""
     at = axis_of(function, axis, x.ndim)
     return moveaxis(x, at, -1), at
@@ -79,7 +79,7 @@ def _back(rows: GPUTensor, at: int) -> GPUTensor:
     return rows if at == rows.ndim - 1 else moveaxis(rows, -1, at).copy()
 
 
-def _row(x: Any, axis: int | None) -> tuple[GPUTensor, int]:
+def _row(x: object, axis: int | None) -> tuple[GPUTensor, int]:
     x = operand_of(x)
     return (ravel(x), 0) if axis is None else (x, axis)
 
@@ -87,7 +87,7 @@ def _row(x: Any, axis: int | None) -> tuple[GPUTensor, int]:
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 
 
-def _check_kind(function: str, kind: str | None, order: Any, stable: Any) -> None:
+def _check_kind(function: str, kind: str | None, order: object, stable: object) -> None:
     """ValueError for a kind that NumPy does not have, which looks at the first letter, and beside `stable`."""
     if kind is not None:
         letter = kind[:1].lower() if isinstance(kind, str) else kind
@@ -98,7 +98,7 @@ def _check_kind(function: str, kind: str | None, order: Any, stable: Any) -> Non
     _check_order(function, order)
 
 
-def _check_order(function: str, order: Any) -> None:
+def _check_order(function: str, order: object) -> None:
     if order is not None:
         raise ValueError(f"{function}: order is {shown(order)}; needs None: tensors have no fields")
 
@@ -164,7 +164,7 @@ def sort_complex(x: Operand) -> GPUTensor:
 
 
 @public(composed=True)
-def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
+def lexsort(keys: object, axis: int = -1) -> GPUTensor:
     """The places in the order of the last of `keys`, equal ones in that of the one before, and so on."""
     given = [operand_of(k) for k in (iterable("lexsort", "keys", keys) if not isinstance(keys, GPUTensor) else keys)]
     if not given:
@@ -179,7 +179,7 @@ def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
     return order
 
 
-def _check_places(function: str, x: GPUTensor, kth: Any, axis: int) -> None:
+def _check_places(function: str, x: GPUTensor, kth: object, axis: int) -> None:
     """ValueError for a kth that is no place along the axis."""
     if isinstance(kth, bool):
         raise ValueError(f"{function}: kth is {kth}; needs integers (Booleans unacceptable as partition index)")
@@ -191,14 +191,14 @@ def _check_places(function: str, x: GPUTensor, kth: Any, axis: int) -> None:
             raise ValueError(f"{function}: kth is {k}; needs {-length} to {length - 1}")
 
 
-def _check_partition(function: str, kind: str, order: Any) -> None:
+def _check_partition(function: str, kind: str, order: object) -> None:
     choice(function, "kind", kind, ("introselect",))
     _check_order(function, order)
 
 
 @public()
 def partition(
-    x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: str | None = None
+    x: Operand, kth: object, axis: int | None = -1, kind: str = "introselect", order: str | None = None
 ) -> GPUTensor:
     """x with the elements `kth` along `axis` where they stand in order, smaller ones before: all of them in order."""
     _check_partition("partition", kind, order)
@@ -209,7 +209,7 @@ def partition(
 
 @public(method=True)
 def argpartition(
-    x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: str | None = None
+    x: Operand, kth: object, axis: int | None = -1, kind: str = "introselect", order: str | None = None
 ) -> GPUTensor:
     """The places that give partition: argsort's."""
     _check_partition("argpartition", kind, order)
@@ -368,7 +368,7 @@ def _unique_parts(x: GPUTensor, axis: int) -> UniqueAll:
     return UniqueAll(moveaxis(rows[first], 0, axis), first, inverse, elementwise.subtract(ends, starts))
 
 
-def _unique(x: Any, equal_nan: bool) -> UniqueAll:
+def _unique(x: object, equal_nan: bool) -> UniqueAll:
     x = operand_of(x)
     flat = ravel(x)
     ordered, order = _sorted(flat, False)
@@ -512,7 +512,7 @@ def _check_edges(function: str, edges: GPUTensor) -> None:
 
 @public()
 def histogram_bin_edges(
-    x: Operand, bins: Any = 10, range: Sequence[float] | None = None, weights: Operand | None = None
+    x: Operand, bins: object = 10, range: Sequence[float] | None = None, weights: Operand | None = None
 ) -> GPUTensor:
     """The edges of `bins` equal bins over `range` (x's extremes), in x's floats or float64; bins that are edges as they
     are.
@@ -567,7 +567,7 @@ def histogram_bin_edges(
 @public()
 def histogram(
     x: Operand,
-    bins: Any = 10,
+    bins: object = 10,
     range: Sequence[float] | None = None,
     density: bool = False,
     weights: Operand | None = None,

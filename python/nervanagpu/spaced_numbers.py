@@ -13,7 +13,7 @@ from nervanagpu.arguments import integer
 from nervanagpu.reductions import operand_of
 
 
-def several(*ends: Any) -> bool:
+def several(*ends: object) -> bool:
     """Whether one of these is more than a number of Python's or a float64: it has axes, or a dtype of its own."""
     return any(isinstance(e, GPUTensor | np.ndarray | list | tuple | np.float32 | np.float16) for e in ends)
 
@@ -57,7 +57,7 @@ def logspace(start: Any, stop: Any, num: Any, endpoint: bool, base: Any, dtype: 
     return _with_axis("logspace", made, axis)
 
 
-def geomspace(start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis: int) -> GPUTensor:
+def geomspace(start: object, stop: object, num: object, endpoint: bool, dtype: Any, axis: int) -> GPUTensor:
     """`num` numbers from start to stop, each the same multiple of the one before, along a new axis.
 
     Complex ones lie on a spiral. Real ones of two signs have nothing but NaN between them.

@@ -151,9 +151,9 @@ def _pair(x: GPUTensor, xs: str, y: GPUTensor, ys: str, keep: str) -> tuple[GPUT
 
 @public()
 def einsum(
-    *operands: Any,
+    *operands: object,
     out: GPUTensor | None = None,
-    optimize: Any = False,
+    optimize: object = False,
     dtype: npt.DTypeLike | None = None,
     order: str = "K",
     casting: str = "safe",
@@ -192,10 +192,10 @@ def einsum(
 
 
 @public()
-def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:
+def einsum_path(*operands: object, optimize: object = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:
     """The order of products that numpy.einsum_path proposes, and a text about it: from shapes alone."""
 
-    def stand_in(x: Any) -> Any:
+    def stand_in(x: object) -> Any:
         return np.broadcast_to(np.zeros((), np.float64), x.shape) if isinstance(x, GPUTensor) else x
 
     try:

@@ -60,7 +60,7 @@ def _fact(name: str, doc: str) -> property:
     def get(self: GPUTensor) -> Any:
         return getattr(facts_of(self), name)
 
-    def set(self: GPUTensor, value: Any) -> None:
+    def set(self: GPUTensor, value: object) -> None:
         setattr(facts_of(self), name, value)
 
     return property(get, set, doc=doc)
@@ -114,7 +114,7 @@ def _asbuffer(self: GPUTensor) -> memoryview:
 _strided_transpose = GPUTensor.transpose
 
 
-def _transpose(self: GPUTensor, *axes: Any, out: GPUTensor | None = None) -> GPUTensor:
+def _transpose(self: GPUTensor, *axes: object, out: GPUTensor | None = None) -> GPUTensor:
     """The view with its axes in the given order, reversed without arguments; with `out` a copy there, returned."""
     view = _strided_transpose(self, *(() if axes == (None,) else axes))
     if out is None:
@@ -268,7 +268,7 @@ def _to(self: GPUTensor, device: DeviceLike) -> GPUTensor:
     return self if there == _core.tensor_device(self) else _core.to(self, there)
 
 
-def _to_device(self: GPUTensor, device: DeviceLike, /, *, stream: Any = None) -> GPUTensor:
+def _to_device(self: GPUTensor, device: DeviceLike, /, *, stream: object = None) -> GPUTensor:
     """As `to`; what the array API calls it. The default streams of both devices wait for the copy."""
     return _to(self, device)
 
@@ -323,7 +323,7 @@ def _conjugate(self: GPUTensor, out: GPUTensor | None = None) -> GPUTensor:
     return self if out is None and dtypes.kind_of(self.dtype) != "c" else functions.conjugate(self, out)
 
 
-def _give(name: str, member: Any) -> None:
+def _give(name: str, member: object) -> None:
     """A member of GPUTensor; Python's own errors name a method as its caller does."""
     if isinstance(member, types.FunctionType) and member.__name__ != name:
         member.__name__, member.__qualname__ = name, f"GPUTensor.{name}"

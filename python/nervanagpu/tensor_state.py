@@ -23,7 +23,7 @@ def _become(x: GPUTensor, read_only: bool) -> None:
     _core.become(x, _core.adopt(held.ptr, held.shape, held.element_strides, held.dtype, held, read_only))
 
 
-def resize(self: GPUTensor, *new_shape: Any, refcheck: Any = True) -> None:
+def resize(self: GPUTensor, *new_shape: Any, refcheck: object = True) -> None:
     """The tensor itself in another shape: the elements as they lie, behind them zeros. Without a shape: as it is.
 
     ValueError for a view, and for a tensor that has views, unless refcheck is false: they keep the memory before.
@@ -50,7 +50,7 @@ def resize(self: GPUTensor, *new_shape: Any, refcheck: Any = True) -> None:
     _core.become(self, made.T if by_columns else made)
 
 
-def setflags(self: GPUTensor, write: Any = None, align: Any = None, uic: Any = None) -> None:
+def setflags(self: GPUTensor, write: object = None, align: object = None, uic: object = None) -> None:
     """write: whether the tensor may be written; views that are there keep theirs. align has no effect: all are aligned.
 
     ValueError for what is read-only since others' memory is, and for `uic`, which nothing here has.

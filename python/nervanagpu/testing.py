@@ -43,7 +43,7 @@ def _host(x: Any) -> Any:
 
 def _with_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
-    def compare(*args: Any, **more: Any) -> Any:
+    def compare(*args: object, **more: object) -> Any:
         return function(*map(_host, args), **{k: _host(v) for k, v in more.items()})
 
     return compare

@@ -29,7 +29,7 @@ class Benchmark:
         return f"<Benchmark: {self.ms:.4g} ms ({spread}; host {self.host_ms:.4g} ms; {len(self.times)} runs)>"
 
 
-def _computed(result: Any) -> None:
+def _computed(result: object) -> None:
     """Computes the expressions that a function returned."""
     if isinstance(result, GPUTensor):
         _core.evaluate(result)
@@ -54,11 +54,11 @@ def _between(ordered: Sequence[float], place: float) -> float:
 
 def benchmark(
     f: Callable[..., Any],
-    *args: Any,
+    *args: object,
     repeat: int = 20,
     warmup: int = 3,
     stream: Stream | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Benchmark:
     """Time f(*args, **kwargs) on the device, run after run, between events of `stream`.
 

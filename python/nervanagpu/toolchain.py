@@ -85,7 +85,7 @@ class Launch:
         self._grid = grid
         self._block = block
 
-    def __call__(self, *args: Any, shared: int | None = None, stream: Stream | None = None) -> None:
+    def __call__(self, *args: object, shared: int | None = None, stream: Stream | None = None) -> None:
         """Start the kernel.
 
         A pointer takes a GPUTensor, an object with __cuda_array_interface__, or an address; a tensor map what
@@ -171,7 +171,7 @@ def load(
     arch: str | None = None,
     *,
     name: str = "kernel.sass",
-    mmap_mode: Any = None,
+    mmap_mode: object = None,
     allow_pickle: bool = False,
 ) -> Any:
     """Put a cubin on the device: a Cubin, a file's bytes (ours or NVIDIA's), or the text of a template to assemble.

@@ -50,7 +50,7 @@ def mask_of(function: str, where: Operand) -> GPUTensor:
     return where if isinstance(where, GPUTensor) else creation.array(where)
 
 
-def outputs(function: str, out: Any, count: int) -> list[GPUTensor | None]:
+def outputs(function: str, out: object, count: int) -> list[GPUTensor | None]:
     """The tensors that results are written to."""
     if out is None:
         return [None] * count
@@ -67,12 +67,12 @@ def outputs(function: str, out: Any, count: int) -> list[GPUTensor | None]:
     return given
 
 
-def _operand(x: Any) -> Any:
+def _operand(x: object) -> Any:
     """A tensor; Python's numbers, which are weak, as they are."""
     return x if isinstance(x, GPUTensor) or type(x) in (int, float, complex) else creation.array(x)
 
 
-def signature_of(name: str, signature: Any, sig: Any, dtype: Any) -> Any:
+def signature_of(name: str, signature: object, sig: object, dtype: object) -> Any:
     """The dtypes of operands and results that a call names by `signature` or `sig`; None: none."""
     if signature is None and sig is None:
         return None
@@ -94,7 +94,7 @@ def _asked(name: str, given: int, made: int, dtype: Any, signature: Any) -> dict
 
 
 def kinds_of(
-    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: Any, casting: str, signature: Any = None
+    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: object, casting: str, signature: object = None
 ) -> tuple[list[Any], list[Any]] | None:
     """The dtypes that NumPy converts the operands to, and those of the results; None: not known.
 
@@ -170,7 +170,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 
 def converted(
-    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: Any, casting: str, signature: Any
+    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: object, casting: str, signature: object
 ) -> tuple[list[Any], list[Any] | None]:
     """The operands in the dtypes that a call computes in, and the dtypes of its results if it asks for some."""
     kinds = kinds_of(name, operands, outs, dtype, casting, signature)
@@ -182,7 +182,7 @@ def converted(
     return list(operands), kinds[1] if asked else None
 
 
-def checked(name: str, casting: Any, order: Any, others: dict[str, Any]) -> str:
+def checked(name: str, casting: object, order: object, others: dict[str, Any]) -> str:
     """The order of a call's results. `others`: keyword arguments that no ufunc has; TypeError for the first one."""
     for other in others:
         raise TypeError(f"{name}() got an unexpected keyword argument {other!r}")

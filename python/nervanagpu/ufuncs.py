@@ -93,7 +93,9 @@ def _full(shape: tuple[int, ...], value: Any, dtype: Any) -> GPUTensor:
     return creation.full(shape, np.iinfo(dtype).max if every else value, dtype)
 
 
-def _one_axis(function: Binary, name: str, x: GPUTensor, axis: int, initial: Any, mask: GPUTensor | None) -> GPUTensor:
+def _one_axis(
+    function: Binary, name: str, x: GPUTensor, axis: int, initial: object, mask: GPUTensor | None
+) -> GPUTensor:
     """function of the elements along `axis` that the mask names, by halves or one after another."""
     rows = moveaxis(x, axis, 0)
     start = 0 if initial is not None else 1
@@ -126,8 +128,8 @@ def _reduce_of(function: Binary, name: str) -> Binary:
     title = f"{name}.reduce"
 
     def reduce(
-        x: Operand, axis: Any = 0, dtype: npt.DTypeLike | None = None, out: Any = None, keepdims: bool = False,
-        initial: Any = None, where: Operand = True,
+        x: Operand, axis: object = 0, dtype: npt.DTypeLike | None = None, out: object = None, keepdims: bool = False,
+        initial: object = None, where: Operand = True,
     ) -> GPUTensor:  # fmt: skip
         to = ufunc_keywords.outputs(title, out, 1)[0]
         x = operand_of(x)
@@ -175,7 +177,7 @@ def _reduce_of(function: Binary, name: str) -> Binary:
 def _accumulate_of(function: Binary, name: str) -> Binary:
     title = f"{name}.accumulate"
 
-    def accumulate(x: Operand, axis: int = 0, dtype: npt.DTypeLike | None = None, out: Any = None) -> GPUTensor:
+    def accumulate(x: Operand, axis: int = 0, dtype: npt.DTypeLike | None = None, out: object = None) -> GPUTensor:
         to = ufunc_keywords.outputs(title, out, 1)[0]
         x = operand_of(x)
         if x.ndim == 0:
@@ -238,14 +240,14 @@ def _reduceat_of(function: Any, name: str) -> Binary:
 
 
 def _outer_of(function: Binary) -> Binary:
-    def outer(a: Operand, b: Operand, **more: Any) -> Any:
+    def outer(a: Operand, b: Operand, **more: object) -> Any:
         a, b = operand_of(a), operand_of(b)
         return function(a.reshape(*a.shape, *[1] * b.ndim), b, **more)
 
     return outer
 
 
-def _adds(x: GPUTensor, value: Any) -> bool:
+def _adds(x: GPUTensor, value: object) -> bool:
     """Whether sums of x's elements and the value are of x's dtype, so that the device adds them as NumPy does."""
     kind = dtypes.kind_of(x.dtype)
     if type(value) is int and kind in "iu":
@@ -258,7 +260,7 @@ def _adds(x: GPUTensor, value: Any) -> bool:
 
 
 def _at_of(name: str, count: int) -> Binary:
-    def at(x: GPUTensor, indices: Any, *values: Any) -> None:
+    def at(x: GPUTensor, indices: object, *values: object) -> None:
         """x[indices] = function(x[indices], value), again and again for a place that stands there twice."""
         tensor(f"{name}.at", "x", x)
         if len(values) != count - 1:
@@ -282,7 +284,7 @@ def _at_of(name: str, count: int) -> Binary:
 
 
 def _refused(name: str, method: str, needs: str) -> Binary:
-    def refuse(*args: Any, **more: Any) -> Any:
+    def refuse(*args: object, **more: object) -> Any:
         raise ValueError(f"{name}.{method}: {name} is no function of {needs}; {method} needs one")
 
     return refuse

@@ -15,7 +15,7 @@ from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 
-def _cosines(function: str, M: Any, *weights: float) -> GPUTensor:
+def _cosines(function: str, M: object, *weights: float) -> GPUTensor:
     """The sum of weights[k] * cos(k pi n / (M - 1)) for n = 1 - M, 3 - M, ..., M - 1."""
     count = integer(function, "M", M, None, 1 << 31)
     if count < 2:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -475,7 +474,7 @@ def mean(mat: CUDAMatrix, axis: int, target: CUDAMatrix | None = None) -> CUDAMa
     return mat.mean(axis, target)
 
 
-def init(*ignored: Any) -> None:
+def init(*ignored: object) -> None:
     """Open the device."""
     _core.device()
 

@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _order(function: str, order: Any, among: str = "CF") -> str:
+def _order(function: str, order: object, among: str = "CF") -> str:
     """C for None."""
     if order is None:
         return "C" if "K" not in among else "K"
@@ -29,7 +29,7 @@ def _order(function: str, order: Any, among: str = "CF") -> str:
     return choice(function, "order", order.upper(), tuple(among))
 
 
-def _made(function: str, make: Callable[[Any], GPUTensor], shape: Shape, order: Any) -> GPUTensor:
+def _made(function: str, make: Callable[[Any], GPUTensor], shape: Shape, order: object) -> GPUTensor:
     """make(shape), by columns with order F."""
     lengths = _core.shape(shape)
     if _order(function, order) == "C" or len(lengths) < 2:
@@ -62,7 +62,7 @@ def full(shape: Shape, fill_value: Any, dtype: npt.DTypeLike | None = None, orde
     return out
 
 
-def _like(function: str, prototype: Any, dtype: Any, order: Any, shape: Shape | None) -> GPUTensor:
+def _like(function: str, prototype: object, dtype: object, order: object, shape: Shape | None) -> GPUTensor:
     x = asarray(prototype)
     kind = x.dtype if dtype is None else dtype
     lengths = x.shape if shape is None else shape
@@ -70,10 +70,10 @@ def _like(function: str, prototype: Any, dtype: Any, order: Any, shape: Shape | 
 
 
 def empty_like(
-    prototype: Any,
+    prototype: object,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "K",
-    subok: Any = None,
+    subok: object = None,
     shape: Shape | None = None,
 ) -> GPUTensor:
     """An undefined array of the shape and dtype of another; order K: that of its axes in memory."""
@@ -86,25 +86,33 @@ def _filled(made: GPUTensor, value: Any) -> GPUTensor:
 
 
 def zeros_like(
-    a: Any, dtype: npt.DTypeLike | None = None, order: str | None = "K", subok: Any = None, shape: Shape | None = None
+    a: object,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    subok: object = None,
+    shape: Shape | None = None,
 ) -> GPUTensor:
     """Zeros of the shape and dtype of another."""
     return _filled(_like("zeros_like", a, dtype, order, shape), 0)
 
 
 def ones_like(
-    a: Any, dtype: npt.DTypeLike | None = None, order: str | None = "K", subok: Any = None, shape: Shape | None = None
+    a: object,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    subok: object = None,
+    shape: Shape | None = None,
 ) -> GPUTensor:
     """Ones of the shape and dtype of another."""
     return _filled(_like("ones_like", a, dtype, order, shape), 1)
 
 
 def full_like(
-    a: Any,
-    fill_value: Any,
+    a: object,
+    fill_value: object,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "K",
-    subok: Any = None,
+    subok: object = None,
     shape: Shape | None = None,
 ) -> GPUTensor:
     """`fill_value` in the shape and dtype of another."""
@@ -131,13 +139,13 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = float) 
     return algebra.tri(N, M, k, float if dtype is None else dtype)
 
 
-def copy(a: Any, order: str | None = "K") -> GPUTensor:
+def copy(a: object, order: str | None = "K") -> GPUTensor:
     """A copy."""
     x = asarray(a)
     return _filled(_like("copy", x, None, order, None), x)
 
 
-def _device_array(obj: Any) -> Any:
+def _device_array(obj: object) -> Any:
     """A tensor of what says that it lies on the device; anything else as it is."""
     if hasattr(obj, "__cupy_get_ndarray__"):
         return obj.__cupy_get_ndarray__()
@@ -149,7 +157,7 @@ def _device_array(obj: Any) -> Any:
 
 
 def array(
-    obj: Any,
+    obj: object,
     dtype: npt.DTypeLike | None = None,
     copy: bool | None = True,
     order: str | None = "K",
@@ -182,7 +190,7 @@ def array(
 
 
 def asarray(
-    a: Any, dtype: npt.DTypeLike | None = None, order: str | None = None, *, copy: bool | None = None,
+    a: object, dtype: npt.DTypeLike | None = None, order: str | None = None, *, copy: bool | None = None,
     blocking: bool = False,
 ) -> GPUTensor:  # fmt: skip
     """A tensor as it is, if it has that dtype and order, else a copy."""
@@ -194,7 +202,7 @@ def asarray(
 asanyarray = asarray
 
 
-def asfortranarray(a: Any, dtype: npt.DTypeLike | None = None) -> GPUTensor:
+def asfortranarray(a: object, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """An array that lies by columns: itself where it does; of no axes a row of one, as NumPy's."""
     made = array(a, dtype, None, "F")
     return made if made.ndim else made.reshape(1)

@@ -71,7 +71,7 @@ class ElementwiseKernel:
         self.kwargs = {"options": tuple(options), "loop_prep": loop_prep, "after_loop": after_loop}
         self._cached_codes: dict[tuple[Any, ...], str] = {}
 
-    def __call__(self, *args: Any, size: int | None = None, stream: StreamLike = None, block_size: int = 128) -> Any:
+    def __call__(self, *args: object, size: int | None = None, stream: StreamLike = None, block_size: int = 128) -> Any:
         """Run it with the inputs, and with the arrays that it writes if they are not to be new ones; returns those.
 
         size: how many elements, where every array is raw. block_size: threads of a block. TypeError and ValueError name

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def _renamed(old: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **more: Any) -> Any:
+    def call(*args: object, **more: object) -> Any:
         warnings.warn(f"{old} is deprecated; needs the name {name}", DeprecationWarning, stacklevel=2)
         return function(*args, **more)
 
@@ -47,7 +47,7 @@ def msort(a: Any) -> GPUTensor:
     return sorting.sort(a, axis=0)
 
 
-def asfarray(a: Any, dtype: npt.DTypeLike = np.float64) -> GPUTensor:
+def asfarray(a: object, dtype: npt.DTypeLike = np.float64) -> GPUTensor:
     """An array of floats: of `dtype`, of float64 where that is one of integers."""
     return asarray(a, dtype if np.issubdtype(np.dtype(dtype), np.inexact) else np.float64)
 
@@ -73,7 +73,7 @@ def broadcast_arrays(*args: Any) -> tuple[GPUTensor, ...]:
     return tuple(manipulation.broadcast_arrays(*args))
 
 
-def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> tuple[GPUTensor, ...]:
+def meshgrid(*xi: object, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> tuple[GPUTensor, ...]:
     """The coordinates of a grid from those along its axes."""
     return tuple(_ours.meshgrid(*xi, indexing=indexing, sparse=sparse, copy=copy))
 
@@ -81,14 +81,14 @@ def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = 
 # ---- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def _order(function: str, order: Any, among: str) -> str:
+def _order(function: str, order: object, among: str) -> str:
     if not isinstance(order, str):
         raise TypeError(f"{function}: order is {shown(order)}; needs one of {', '.join(among)}")
     return choice(function, "order", order.upper(), tuple(among))
 
 
 def reshape(
-    a: Any, newshape: Any = None, order: str = "C", *, shape: Any = None, copy: bool | None = None
+    a: object, newshape: object = None, order: str = "C", *, shape: object = None, copy: bool | None = None
 ) -> GPUTensor:
     """The elements in another shape; a view where it can be one."""
     x, lengths = operand_of(a), newshape if shape is None else shape

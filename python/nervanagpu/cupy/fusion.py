@@ -9,7 +9,7 @@ from typing import Any
 from nervanagpu.arguments import shown
 
 
-def fuse(*args: Any, kernel_name: str | None = None) -> Any:
+def fuse(*args: object, kernel_name: str | None = None) -> Any:
     """A decorator, `@fuse` or `@fuse()` or `@fuse(kernel_name="name")`: calls the function, whose result is lazy.
 
     The kernels are made when elements are wanted, one for the whole function where there can be one. Of NumPy's arrays
@@ -22,12 +22,12 @@ def fuse(*args: Any, kernel_name: str | None = None) -> Any:
     return lambda function: _fused(function, kernel_name)
 
 
-def _fused(function: Any, kernel_name: str | None) -> Callable[..., Any]:
+def _fused(function: object, kernel_name: str | None) -> Callable[..., Any]:
     if not callable(function):
         raise TypeError(f"fuse: function is {shown(function)}; needs a function")
 
     @functools.wraps(function)
-    def call(*args: Any, **more: Any) -> Any:
+    def call(*args: object, **more: object) -> Any:
         return function(*args, **more)
 
     made: Any = call

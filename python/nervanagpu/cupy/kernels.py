@@ -98,7 +98,7 @@ class Bound:
     """One parameter with its argument: the declaration in the kernel, its bytes, and what names the element."""
 
     def __init__(
-        self, p: Parameter, value: Any, known: dict[str, Any], layout: tuple[Sequence[int], Sequence[int]] | None
+        self, p: Parameter, value: object, known: dict[str, Any], layout: tuple[Sequence[int], Sequence[int]] | None
     ) -> None:
         dtype = p.dtype if p.dtype is not None else known[p.letter]
         kind = c_name(dtype)

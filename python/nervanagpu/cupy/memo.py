@@ -23,7 +23,7 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
         _memos.append(memo)
 
         @functools.wraps(f)
-        def call(*args: Any, **more: Any) -> Any:
+        def call(*args: object, **more: object) -> Any:
             key = (_core.get_device() if apart else None, args, frozenset(more.items()))
             if key not in memo:
                 memo[key] = f(*args, **more)

@@ -54,14 +54,14 @@ def c_name(dtype: Any) -> str:
     return _C_NAMES.get(wanted.name) or c_types.name_of(wanted)
 
 
-def check_name(kind: str, name: Any) -> str:
+def check_name(kind: str, name: object) -> str:
     """The name of a kernel: a word of C."""
     if not isinstance(name, str) or not _NAME.match(name):
         raise ValueError(f"Invalid kernel name: {kind}: name is {shown(name)}; needs a word of C")
     return name
 
 
-def parameters(title: str, text: Any) -> tuple[Parameter, ...]:
+def parameters(title: str, text: object) -> tuple[Parameter, ...]:
     """The parameters that a text declares. TypeError and ValueError name the part that does not."""
     if not isinstance(text, str):
         raise TypeError(f"{title} is {shown(text)}; needs a text: 'T x, raw float32 y'")
@@ -88,7 +88,7 @@ def parameters(title: str, text: Any) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-def dtype_of(value: Any) -> Any:
+def dtype_of(value: object) -> Any:
     """Of a tensor or texture; None of a number, which becomes what is needed."""
     if isinstance(value, GPUTensor):
         return value.dtype

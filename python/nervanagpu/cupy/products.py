@@ -15,7 +15,7 @@ from nervanagpu.reductions import operand_of
 __all__ = ["dot", "matmul"]
 
 
-def _stored(function: str, made: GPUTensor, out: Any) -> GPUTensor:
+def _stored(function: str, made: GPUTensor, out: object) -> GPUTensor:
     if out is None:
         return made
     if not isinstance(out, GPUTensor) or (out.dtype, out.shape) != (made.dtype, made.shape) or not out.contiguous:
@@ -24,7 +24,7 @@ def _stored(function: str, made: GPUTensor, out: Any) -> GPUTensor:
     return out
 
 
-def dot(a: Any, b: Any, out: GPUTensor | None = None) -> GPUTensor:
+def dot(a: object, b: object, out: GPUTensor | None = None) -> GPUTensor:
     """Sums of products over the last axis of a and the last but one of b. ValueError for an `out` of another dtype."""
     return _stored("dot", products._numpy_dot(operand_of(a), operand_of(b)), out)
 

@@ -29,7 +29,7 @@ def _uniform(size: Any, dtype: npt.DTypeLike) -> GPUTensor:
     return _wide(first, _ours._uniform(shape)).astype(dtype)
 
 
-def random_sample(size: Any = None, dtype: npt.DTypeLike = float) -> GPUTensor:
+def random_sample(size: object = None, dtype: npt.DTypeLike = float) -> GPUTensor:
     """Uniform in [0, 1); size None: one number, without axes."""
     return _uniform(size, dtype)
 
@@ -42,7 +42,7 @@ def rand(*size: int, dtype: npt.DTypeLike = float) -> GPUTensor:
     return _uniform(size, dtype)
 
 
-def standard_normal(size: Any = None, dtype: npt.DTypeLike = float) -> GPUTensor:
+def standard_normal(size: object = None, dtype: npt.DTypeLike = float) -> GPUTensor:
     """Normal, of mean 0 and variance 1."""
     shape = () if size is None else size
     return _ours.normal_of(_uniform(shape, dtype), _uniform(shape, dtype))
@@ -53,7 +53,7 @@ def randn(*size: int, dtype: npt.DTypeLike = float) -> GPUTensor:
     return standard_normal(size, dtype)
 
 
-def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: npt.DTypeLike = float) -> GPUTensor:
+def normal(loc: object = 0.0, scale: object = 1.0, size: object = None, dtype: npt.DTypeLike = float) -> GPUTensor:
     """Normal, of mean loc and standard deviation scale."""
     made: GPUTensor = standard_normal(_drawn(size, loc, scale), dtype) * scale + loc
     return made
@@ -65,11 +65,11 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: npt.DTypeL
     return made
 
 
-def _drawn(size: Any, *parameters: Any) -> Any:
+def _drawn(size: object, *parameters: object) -> Any:
     return np.broadcast_shapes(*(getattr(p, "shape", ()) for p in parameters)) if size is None else size
 
 
-def randint(low: Any, high: Any = None, size: Any = None, dtype: npt.DTypeLike = int) -> GPUTensor:
+def randint(low: object, high: object = None, size: object = None, dtype: npt.DTypeLike = int) -> GPUTensor:
     """Whole numbers from low to high - 1; from 0 to low - 1 without high."""
     return random_state.SHARED.randint(low, high, size, dtype)
 

@@ -29,7 +29,7 @@ def double(function: Any) -> Any:
 class Generator(distributions.Generator):
     """nervanagpu.random's Generator, of float64 numbers."""
 
-    def _unit(self, size: Size, *parameters: Any) -> GPUTensor:
+    def _unit(self, size: Size, *parameters: object) -> GPUTensor:
         return self._fine(self._drawn(size, *parameters))
 
     def random(self, size: Size = None, dtype: npt.DTypeLike = float, out: GPUTensor | None = None) -> GPUTensor:
@@ -66,6 +66,6 @@ class RandomState(Generator, random_state.RandomState):
     """nervanagpu.random's RandomState, of float64 numbers."""
 
 
-def default_rng(seed: Any = None) -> distributions.Generator:
+def default_rng(seed: object = None) -> distributions.Generator:
     """A Generator; without a seed from the system's randomness. A Generator is given back as it is."""
     return seed if isinstance(seed, distributions.Generator) else Generator(seed)

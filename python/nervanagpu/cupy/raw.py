@@ -27,7 +27,7 @@ def _settings(kind: str, backend: str, cooperative: bool) -> None:
         raise ValueError(f"{kind}: {_COOPERATIVE}")
 
 
-def _argument(title: str, value: Any) -> Any:
+def _argument(title: str, value: object) -> Any:
     """As a launch takes it: numbers of Python are 8 bytes where the declaration does not say (extern "C")."""
     if isinstance(value, GPUTensor | bytes) or hasattr(value, "__cuda_array_interface__"):
         return value
@@ -56,7 +56,7 @@ class RawFunction:
         return self._kernel
 
     def __call__(
-        self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, stream: StreamLike = None
+        self, grid: object, block: object, args: Sequence[Any], *, shared_mem: int = 0, stream: StreamLike = None
     ) -> None:
         """Start it in the current stream, or `stream`. TypeError and ValueError name the argument."""
         kernel = self.kernel
@@ -199,17 +199,17 @@ class MemoryPointer:
         if size:
             self._bytes(size)[...] = _core.wrap(int(getattr(src, "ptr", src)), int(size), 1, "uint8")
 
-    def copy_from_host(self, mem: Any, size: int) -> None:
+    def copy_from_host(self, mem: object, size: int) -> None:
         """Copy `size` bytes from a host array, a buffer or an address."""
         if size:
             self._bytes(size).set(_host_bytes("copy_from_host", mem, size))
 
-    def copy_to_host(self, mem: Any, size: int) -> None:
+    def copy_to_host(self, mem: object, size: int) -> None:
         """Copy `size` bytes to a host array, a writable buffer or an address."""
         if size:
             _host_bytes("copy_to_host", mem, size)[...] = self._bytes(size).get()
 
-    def copy_from(self, mem: Any, size: int) -> None:
+    def copy_from(self, mem: object, size: int) -> None:
         """Copy `size` bytes from device or host memory."""
         if hasattr(mem, "ptr"):
             self.copy_from_device(mem, size)

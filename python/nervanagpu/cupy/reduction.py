@@ -123,7 +123,7 @@ class ReductionKernel:
         map_expr: str,
         reduce_expr: str,
         post_map_expr: str,
-        identity: Any,
+        identity: object,
         name: str = "reduce_kernel",
         reduce_type: str | None = None,
         reduce_dims: bool = True,
@@ -149,9 +149,9 @@ class ReductionKernel:
 
     def __call__(
         self,
-        *args: Any,
+        *args: object,
         out: GPUTensor | None = None,
-        axis: Any = None,
+        axis: object = None,
         keepdims: bool = False,
         stream: StreamLike = None,
     ) -> Any:
@@ -180,7 +180,9 @@ class ReductionKernel:
             self._launch(params, values, known, shape, axes, left, length, stream)
         return outs[0] if self.nout == 1 else tuple(outs)
 
-    def _axes(self, shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[list[int], list[int], tuple[int, ...]]:
+    def _axes(
+        self, shape: tuple[int, ...], axis: object, keepdims: bool
+    ) -> tuple[list[int], list[int], tuple[int, ...]]:
         """The axes that are reduced, those that stay, and the shape of the result."""
         ndim = len(shape)
         wanted = list(range(ndim)) if axis is None else integers(self._title, "axis", axis)

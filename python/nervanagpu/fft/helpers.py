@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ from nervanagpu.linalg.operands import as_tensor, axes_of
 from nervanagpu.protocols import DeviceLike
 
 
-def _frequencies(function: str, n: Any, d: Any) -> tuple[int, float]:
+def _frequencies(function: str, n: object, d: object) -> tuple[int, float]:
     return integer(function, "n", n, 1, 2**31 - 1), number(function, "d", d)
 
 
@@ -34,7 +33,7 @@ def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: npt.DT
     return creation.array(np.fft.rfftfreq(n, d), dtype)
 
 
-def _rolled(function: str, x: Operand, axes: Any, back: bool) -> GPUTensor:
+def _rolled(function: str, x: Operand, axes: object, back: bool) -> GPUTensor:
     tensor = as_tensor(function, "x", x)
     for axis in range(tensor.ndim) if axes is None else axes_of(function, axes, tensor.ndim):
         length = tensor.shape[axis]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from nervanagpu import creation, elementwise
@@ -20,7 +18,7 @@ def is_complex(x: GPUTensor) -> bool:
     return str(x.dtype) in _COMPLEX
 
 
-def operand(function: str, value: Any) -> GPUTensor:
+def operand(function: str, value: object) -> GPUTensor:
     """A tensor of float32, float64, complex64 or complex128; integers and bool become float64."""
     x = as_tensor(function, "a", value)
     if is_complex(x):

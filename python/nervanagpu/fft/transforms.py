@@ -45,7 +45,7 @@ def backend() -> Backend:
     return cufft
 
 
-def _scale(function: str, norm: Any, lengths: Sequence[int], forward: bool) -> float:
+def _scale(function: str, norm: object, lengths: Sequence[int], forward: bool) -> float:
     """What a transform is multiplied with."""
     norm = "backward" if norm is None else choice(function, "norm", norm, ("backward", "ortho", "forward"))
     total = math.prod(lengths)
@@ -94,11 +94,13 @@ def _complex_passes(x: GPUTensor, axes: Sequence[int], forward: bool) -> GPUTens
     return x
 
 
-def _items(function: str, s: Any) -> list[Any]:
+def _items(function: str, s: object) -> list[Any]:
     return [s] if is_integer(s) else iterable(function, "s", s)
 
 
-def _lengths(function: str, a: GPUTensor, s: Any, axes: Any, real_result: bool = False) -> tuple[list[int], list[int]]:
+def _lengths(
+    function: str, a: GPUTensor, s: object, axes: object, real_result: bool = False
+) -> tuple[list[int], list[int]]:
     """(s, axes) as many lengths as axes, each axis 0 or more."""
     if axes is None:
         count = a.ndim if s is None else len(_items(function, s))
@@ -125,7 +127,7 @@ def _lengths(function: str, a: GPUTensor, s: Any, axes: Any, real_result: bool =
 
 
 def _complex(
-    function: str, a: Operand, s: Any, axes: Any, norm: Any, forward: bool, out: GPUTensor | None
+    function: str, a: Operand, s: object, axes: object, norm: object, forward: bool, out: GPUTensor | None
 ) -> GPUTensor:
     x = pairs.operand(function, a)
     lengths, where = _lengths(function, x, s, axes)
@@ -135,7 +137,7 @@ def _complex(
     return stored(function, pairs.to_complex(_complex_passes(pairs.of(x), where, forward) * scale), out)
 
 
-def _half(function: str, a: Operand, s: Any, axes: Any, norm: Any, forward: bool = True) -> GPUTensor:
+def _half(function: str, a: Operand, s: object, axes: object, norm: object, forward: bool = True) -> GPUTensor:
     """Pairs of the transform of real numbers; not forward: its conjugate, scaled as an inverse."""
     x = pairs.operand(function, a)
     if pairs.is_complex(x):
@@ -158,7 +160,7 @@ def _half(function: str, a: Operand, s: Any, axes: Any, norm: Any, forward: bool
 
 
 def _real(
-    function: str, a: Operand, s: Any, axes: Any, norm: Any, out: GPUTensor | None, conjugate: bool = False
+    function: str, a: Operand, s: object, axes: object, norm: object, out: GPUTensor | None, conjugate: bool = False
 ) -> GPUTensor:
     """Real numbers of half a Hermitian spectrum."""
     x = pairs.operand(function, a)
@@ -194,7 +196,7 @@ def _narrowed(function: str, result: GPUTensor, narrow: bool, out: GPUTensor | N
     return stored(function, result.astype("float16") if narrow and out is None else result, out)
 
 
-def _one(function: str, n: Any, axis: Any) -> tuple[list[int] | None, list[int]]:
+def _one(function: str, n: object, axis: object) -> tuple[list[int] | None, list[int]]:
     where = [integer(function, "axis", axis)]
     if n is None:
         return None, where

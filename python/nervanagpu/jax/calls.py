@@ -34,7 +34,7 @@ def call(
     operands: Sequence[jax.Array],
     shapes: Sequence[Sequence[int]],
     numbers: Numbers,
-    dtype: Any = None,
+    dtype: object = None,
 ) -> list[jax.Array]:
     """The results, of these shapes and the operands' or that dtype, of an operation with these attributes."""
     dtype = jnp.dtype(operands[0].dtype if dtype is None else dtype)
@@ -53,19 +53,19 @@ def call(
     return _varying(list(run(*operands, **attributes))[: len(shapes)], _axes(operands))
 
 
-def _varies(x: Any) -> frozenset[str]:
+def _varies(x: object) -> frozenset[str]:
     """The axes of a shard_map along which x differs from device to device."""
     kind = jax.typeof(x)
     marked = getattr(kind, "manual_axis_type", None)  # newer JAX has it there
     return getattr(kind, "vma", frozenset()) if marked is None else marked.varying
 
 
-def _axes(arrays: Any) -> frozenset[str]:
+def _axes(arrays: object) -> frozenset[str]:
     """Those of any of the arrays."""
     return frozenset().union(*map(_varies, jax.tree.leaves(arrays)))
 
 
-def _varying(arrays: Any, axes: frozenset[str]) -> Any:
+def _varying(arrays: object, axes: frozenset[str]) -> Any:
     """The same arrays, all of which differ along these axes.
 
     JAX's own functions see to that, too: the gradient of what is the same on all devices is then summed over them.
@@ -104,12 +104,12 @@ def batched_by(rule: Callable[..., tuple[Any, Any]]) -> Callable[[Run], Run]:
 
     def decorate(function: Run) -> Run:
         @lru_cache(maxsize=4096)
-        def made(config: Any) -> Any:
+        def made(config: object) -> Any:
             run = jax.custom_batching.custom_vmap(partial(function, config))
             run.def_vmap(partial(rule, config))
             return run
 
-        def enter(config: Any, *operands: Any) -> Any:
+        def enter(config: object, *operands: object) -> Any:
             return made(config)(*operands)
 
         return enter
@@ -126,7 +126,7 @@ def differentiable(function: Run, kept: Run, gradient: Run) -> Run:
     with_gradient.defvjp(kept, gradient)
     program = jax.jit(with_gradient, static_argnums=0, inline=True)
 
-    def enter(config: Any, *operands: Any) -> Any:
+    def enter(config: object, *operands: object) -> Any:
         return program(config, *_varying(operands, _axes(operands)))
 
     return enter

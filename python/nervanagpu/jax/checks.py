@@ -14,7 +14,7 @@ FLOATS = ("float32", "float16", "bfloat16")
 PRECISIONS = ("strict", "tensor")  # an ng_precision each
 
 
-def operands(function: str, **given: Any) -> None:
+def operands(function: str, **given: object) -> None:
     """TypeError unless they are arrays of one of our dtypes, all alike; a bias of None is not there."""
     dtypes: dict[str, str] = {}
     for name, x in given.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -48,7 +47,7 @@ def shape_of(layout: int, n: int, c: int, lengths: Sequence[int]) -> tuple[int, 
     return ((n, *lengths, c), (c, *lengths, n), (n, c, *lengths))[layout]
 
 
-def each(function: str, name: str, value: Any, axes: int, low: int) -> list[int]:
+def each(function: str, name: str, value: object, axes: int, low: int) -> list[int]:
     """One integer for each axis, each of them `low` or more."""
     if is_integer(value):
         return [integer(function, name, value, low)] * axes
@@ -71,7 +70,7 @@ def reaches(window: Sequence[int], dilation: Sequence[int]) -> list[int]:
     return [d * (k - 1) + 1 for k, d in zip(window, dilation, strict=True)]
 
 
-def pairs(function: str, padding: Any, lengths: Sequence[int], reach: Sequence[int], stride: Sequence[int]) -> Pairs:
+def pairs(function: str, padding: object, lengths: Sequence[int], reach: Sequence[int], stride: Sequence[int]) -> Pairs:
     """Padding before and after each axis: from an int, one or two each, or "SAME" and "VALID", as jax.lax has them."""
     axes = len(lengths)
     if isinstance(padding, str):

@@ -40,7 +40,7 @@ def _numbers(config: Pool) -> dict[str, Any]:
     return {name: getattr(config, name) for name in names} | {"count_padding": int(config.count_padding)}
 
 
-def _pool_of_batch(config: Pool, size: int, batched: Any, x: Array) -> tuple[Array, bool]:
+def _pool_of_batch(config: Pool, size: int, batched: object, x: Array) -> tuple[Array, bool]:
     axis = geometry.outer(config.layout, len(config.lengths))
     return geometry.unfolded(_pool(config, geometry.folded(x, axis)), axis, size), True
 

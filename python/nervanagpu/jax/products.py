@@ -240,7 +240,7 @@ def _grouped_second(config: Product, kept: Any, grads: list[Array]) -> tuple[lis
     return [p[0] for p in pairs], [p[1] for p in pairs]
 
 
-def _grouped_rule(config: Product, kept: Any, grads: list[Array]) -> tuple[list[Array], list[Array]]:
+def _grouped_rule(config: Product, kept: object, grads: list[Array]) -> tuple[list[Array], list[Array]]:
     plain = not config.transpose_a and not config.transpose_b
     return (_grouped_gradient if plain else _grouped_second)(config, kept, grads)
 

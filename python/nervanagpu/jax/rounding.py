@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import jax
 
@@ -21,7 +21,7 @@ class Round(NamedTuple):
     bits: int
 
 
-def _round_of_batch(config: Round, size: int, batched: Any, x: Array) -> tuple[Array, bool]:
+def _round_of_batch(config: Round, size: int, batched: object, x: Array) -> tuple[Array, bool]:
     return _round(config, x), True
 
 
@@ -46,7 +46,7 @@ def _signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def stochastic_round(x: Array, dtype: Any, seed: int, offset: int = 0, bits: int = 0) -> Array:
+def stochastic_round(x: Array, dtype: object, seed: int, offset: int = 0, bits: int = 0) -> Array:
     """x as `dtype` (float16, bfloat16, or float32 of `bits` bits), up or down at random: the expected value is x.
 
     Element i takes word i % 4 of Philox4x32-10(seed, offset + i / 4), under vmap too, where i counts the whole batch.

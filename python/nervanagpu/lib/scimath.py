@@ -68,7 +68,7 @@ def logn(n: Any, x: Operand) -> GPUTensor:
     return elementwise.divide(log(x), log(n))
 
 
-def power(x: Operand, p: Any) -> GPUTensor:
+def power(x: Operand, p: object) -> GPUTensor:
     """x ** p; of integers below 0 in float64."""
     base, exponent = _where_negative(x), operand_of(p)
     if dtypes.kind_of(exponent.dtype) == "i" and _any(elementwise.less(exponent, 0)):

@@ -21,7 +21,7 @@ def _span(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, int]:
 
 
 def as_strided(
-    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+    x: object, shape: Any = None, strides: object = None, subok: bool = False, writeable: bool = True
 ) -> GPUTensor:
     """The view of that shape whose steps are `strides` bytes; None: x's own. writeable=False: a read-only one.
 
@@ -43,7 +43,7 @@ def as_strided(
 
 
 def sliding_window_view(
-    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+    x: object, window_shape: object, axis: object = None, *, subok: bool = False, writeable: bool = False
 ) -> GPUTensor:
     """Every window of that shape: a read-only view with the windows' axes behind x's, which become shorter.
 

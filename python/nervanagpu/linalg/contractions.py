@@ -16,7 +16,7 @@ from nervanagpu.linalg.products import product
 from nervanagpu.linalg.triangles import eye
 
 
-def outer(x1: Any, x2: Any, /) -> GPUTensor:
+def outer(x1: object, x2: object, /) -> GPUTensor:
     """x1[i] * x2[j] of two tensors of one axis. ValueError for more axes."""
     a, b = as_tensor("outer", "x1", x1), as_tensor("outer", "x2", x2)
     for name, x in (("x1", a), ("x2", b)):
@@ -25,7 +25,7 @@ def outer(x1: Any, x2: Any, /) -> GPUTensor:
     return elementwise.multiply(a[:, None], b)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> GPUTensor:
+def cross(x1: object, x2: object, /, *, axis: int = -1) -> GPUTensor:
     """The cross products of the vectors of three elements along `axis`; the other axes broadcast."""
     a, b = as_tensor("cross", "x1", x1), as_tensor("cross", "x2", x2)
     for name, x in (("x1", a), ("x2", b)):
@@ -46,7 +46,7 @@ def _last(x: GPUTensor, axis: int) -> GPUTensor:
     return x.transpose(*order, axis % x.ndim)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> GPUTensor:
+def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> GPUTensor:
     """sum(conj(x1) * x2) along `axis`; the other axes broadcast. Integers keep their dtype, as NumPy's."""
     a, b = as_tensor("vecdot", "x1", x1), as_tensor("vecdot", "x2", x2)
     lengths = []
@@ -58,7 +58,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> GPUTensor:
     return reductions.sum(terms, -1).astype(terms.dtype)
 
 
-def _contracted(axes: Any, a: GPUTensor, b: GPUTensor) -> tuple[list[int], list[int]]:
+def _contracted(axes: object, a: GPUTensor, b: GPUTensor) -> tuple[list[int], list[int]]:
     """Which axes of a go with which of b."""
     if is_integer(axes) or not isinstance(axes, Iterable):
         count = integer("tensordot", "axes", axes, 0)
@@ -76,7 +76,9 @@ def _contracted(axes: Any, a: GPUTensor, b: GPUTensor) -> tuple[list[int], list[
     return of_a, of_b
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int] | int, Sequence[int] | int] = 2) -> GPUTensor:
+def tensordot(
+    x1: object, x2: object, /, *, axes: int | tuple[Sequence[int] | int, Sequence[int] | int] = 2
+) -> GPUTensor:
     """Sums of products over pairs of axes: the last `axes` of x1 with the first of x2, or those of two lists."""
     a, b = as_tensor("tensordot", "x1", x1), as_tensor("tensordot", "x2", x2)
     of_a, of_b = _contracted(axes, a, b)
@@ -140,7 +142,7 @@ def multi_dot(arrays: Sequence[Any], *, out: GPUTensor | None = None) -> GPUTens
     return stored("multi_dot", result, out)
 
 
-def matrix_power(a: Any, n: int) -> GPUTensor:
+def matrix_power(a: object, n: int) -> GPUTensor:
     """a @ a @ ... of square matrices, n times; 0: the identity; negative: of the inverse."""
     from nervanagpu.linalg.solving import inv
 

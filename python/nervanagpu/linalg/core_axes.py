@@ -9,7 +9,6 @@ of operands and result. AxisError for an axis that there is not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +47,7 @@ def _cores(name: str, operands: Sequence[GPUTensor]) -> list[int]:
     return [*counts, len([c for c in _CORES[name][2] if c not in missing])]
 
 
-def _entry(name: str, k: int, item: Any, count: int) -> list[int]:
+def _entry(name: str, k: int, item: object, count: int) -> list[int]:
     """An item of `axes` as a list of `count` axes."""
     if is_integer(item):
         if count != 1:
@@ -61,7 +60,7 @@ def _entry(name: str, k: int, item: Any, count: int) -> list[int]:
     return [integer(name, f"axes[{k}]", a) for a in item]
 
 
-def _listed(name: str, axes: Any, axis: Any, keepdims: bool, counts: list[int]) -> list[list[int] | None]:
+def _listed(name: str, axes: object, axis: object, keepdims: bool, counts: list[int]) -> list[list[int] | None]:
     """The core axes of the operands and the result; None: the last ones."""
     if axes is not None and axis is not None:
         raise TypeError(f"{name}: there are both axis and axes; needs one of them")
@@ -114,16 +113,17 @@ def _core_at(name: str, x: GPUTensor, axes: list[int] | None) -> GPUTensor:
     return x.transpose(*order)
 
 
-def stored(name: str, made: GPUTensor, out: Any) -> GPUTensor:
+def stored(name: str, made: GPUTensor, out: object) -> GPUTensor:
     """The result, written to `out`."""
     to = ufunc_keywords.outputs(name, out, 1)[0]
     return made if to is None else ufunc_keywords.store(name, made, to)
 
 
 def call(
-    name: str, compute: Callable[..., GPUTensor], a: Any, b: Any, out: Any, *, dtype: npt.DTypeLike | None = None,
-    casting: str = "same_kind", order: str = "K", axes: Any = None, axis: Any = None, keepdims: Any = False,
-    subok: bool = True, signature: Any = None, sig: Any = None, **others: Any,
+    name: str, compute: Callable[..., GPUTensor], a: object, b: object, out: object, *,
+    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", order: str = "K", axes: object = None,
+    axis: object = None, keepdims: object = False, subok: bool = True, signature: object = None, sig: object = None,
+    **others: object,
 ) -> GPUTensor:  # fmt: skip
     """compute(a, b), a function of the last axes, as NumPy calls the ufunc `name` with these keyword arguments."""
     layout = ufunc_keywords.checked(name, casting, order, others)

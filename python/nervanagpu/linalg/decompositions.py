@@ -7,7 +7,7 @@ iterations that do not converge. docs/linalg.md says where they are computed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
@@ -60,7 +60,7 @@ def _square(function: str, a: Operand) -> GPUTensor:
     return x
 
 
-def _triangle(function: str, uplo: Any) -> str:
+def _triangle(function: str, uplo: object) -> str:
     return choice(function, "UPLO", uplo.upper() if isinstance(uplo, str) else uplo, ("L", "U"))
 
 

@@ -18,7 +18,7 @@ _INDEFINITE = "a matrix is not positive definite"
 _DIVERGED = "the iteration did not converge"
 
 
-def _called(function: str, meaning: str, *args: Any, **more: Any) -> Any:
+def _called(function: str, meaning: str, *args: object, **more: object) -> Any:
     """NumPy's function, whose LinAlgErrors become ours."""
     try:
         return getattr(np.linalg, function)(*args, **more)

@@ -19,7 +19,7 @@ from nervanagpu.linalg.solving import inv
 _MATRIX_ORDERS = "None, 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2"
 
 
-def _float(function: str, name: str, value: Any) -> GPUTensor:
+def _float(function: str, name: str, value: object) -> GPUTensor:
     """The operand; integers and bool as float64."""
     x = as_tensor(function, name, value)
     return x.astype(np.float64) if str(x.dtype) != "bfloat16" and np.dtype(x.dtype).kind in "biu" else x
@@ -41,7 +41,7 @@ def _largest(x: GPUTensor, axis: int | tuple[int, ...], keepdims: bool = False) 
     return reduced(x, axis, keepdims=keepdims)
 
 
-def _vector(function: str, x: GPUTensor, order: Any, axes: tuple[int, ...], keepdims: bool) -> GPUTensor:
+def _vector(function: str, x: GPUTensor, order: object, axes: tuple[int, ...], keepdims: bool) -> GPUTensor:
     if isinstance(order, str):
         raise ValueError(f"{function}: ord is {order!r}; needs a number for vectors")
     if order is None or order == 2:
@@ -59,7 +59,7 @@ def _vector(function: str, x: GPUTensor, order: Any, axes: tuple[int, ...], keep
     return elementwise.power(reductions.sum(elementwise.power(size, power), axes, keepdims=keepdims), 1 / power)
 
 
-def _spectral(x: GPUTensor, order: Any, axes: tuple[int, int]) -> GPUTensor:
+def _spectral(x: GPUTensor, order: object, axes: tuple[int, int]) -> GPUTensor:
     """2, -2 and 'nuc' of the matrices in two axes."""
     rest = [i for i in range(x.ndim) if i not in axes]
     s = svdvals(x.transpose(*rest, *axes))
@@ -85,7 +85,7 @@ def _matrix(function: str, x: GPUTensor, order: Any, axes: tuple[int, int], keep
     return result.reshape(shape) if shape else _core.number(result.reshape(()))
 
 
-def norm(x: Operand, ord: Any = None, axis: Any = None, keepdims: bool = False) -> GPUTensor:
+def norm(x: Operand, ord: object = None, axis: object = None, keepdims: bool = False) -> GPUTensor:
     """The norm of a vector, a matrix, or of all along one axis or two, as numpy.linalg.norm.
 
     Vectors (one axis): ord is None or 2, inf, -inf, 0 (how many are not 0), or any number p. Matrices: None or 'fro',
@@ -106,21 +106,21 @@ def norm(x: Operand, ord: Any = None, axis: Any = None, keepdims: bool = False) 
     return _matrix("norm", operand, ord, (axes[0], axes[1]), keepdims)
 
 
-def vector_norm(x: Operand, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> GPUTensor:
+def vector_norm(x: Operand, /, *, axis: object = None, keepdims: bool = False, ord: object = 2) -> GPUTensor:
     """The norm of all elements, or of those along one axis or more, as one vector."""
     operand, keepdims = _float("vector_norm", "x", x), flag("vector_norm", "keepdims", keepdims)
     axes = tuple(range(operand.ndim)) if axis is None else axes_of("vector_norm", axis, operand.ndim)
     return _vector("vector_norm", operand, ord, axes, keepdims)
 
 
-def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: Any = "fro") -> GPUTensor:
+def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: object = "fro") -> GPUTensor:
     """The norm of the matrices in the last two axes; ord as of `norm`."""
     operand, keepdims = _float("matrix_norm", "x", x), flag("matrix_norm", "keepdims", keepdims)
     axes_of("matrix_norm", (-2, -1), operand.ndim)
     return _matrix("matrix_norm", operand, ord, (operand.ndim - 2, operand.ndim - 1), keepdims)
 
 
-def _inverse_or_inf(x: GPUTensor, order: Any) -> GPUTensor:
+def _inverse_or_inf(x: GPUTensor, order: object) -> GPUTensor:
     """The norms of the inverses; inf of singular matrices."""
     try:
         return norm(inv(x), order, (-2, -1))
@@ -131,7 +131,7 @@ def _inverse_or_inf(x: GPUTensor, order: Any) -> GPUTensor:
     return creation.array(np.stack([p.get() for p in parts]))
 
 
-def cond(x: Operand, p: Any = None) -> GPUTensor:
+def cond(x: Operand, p: object = None) -> GPUTensor:
     """Condition numbers norm(x, p) * norm(inv(x), p); p None, 2, -2: from singular values. inf of singular matrices."""
     (operand,) = inexact("cond", x=x)
     if not operand.size and 0 in operand.shape[-2:]:
@@ -155,7 +155,7 @@ def cond(x: Operand, p: Any = None) -> GPUTensor:
     return elementwise.where(made, creation.full((), math.inf, result.dtype), result)
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> GPUTensor:
+def matrix_rank(A: object, tol: object = None, hermitian: bool = False, *, rtol: object = None) -> GPUTensor:
     """How many singular values are above tol, or above rtol times the largest: int64.
 
     By default rtol is max(m, n) times the machine epsilon. Of less than two axes: whether an element is not 0.
@@ -176,7 +176,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     return reductions.sum(elementwise.greater(s, bound), -1)
 
 
-def _bound(name: str, value: Any) -> Any:
+def _bound(name: str, value: object) -> Any:
     if not getattr(value, "ndim", 0) and not isinstance(value, list | tuple):
         return number("matrix_rank", name, value)
     return as_tensor("matrix_rank", name, value)[..., None]

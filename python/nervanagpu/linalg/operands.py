@@ -16,7 +16,7 @@ LinAlgError = np.linalg.LinAlgError
 _NEEDED = "needs float32, float64, complex64, complex128, bool or integers"
 
 
-def as_tensor(function: str, name: str, value: Any) -> GPUTensor:
+def as_tensor(function: str, name: str, value: object) -> GPUTensor:
     """`value` on the device: a tensor as it is, anything numpy.asarray understands as a copy."""
     if isinstance(value, GPUTensor):
         return value
@@ -39,7 +39,7 @@ def _computed(function: str, name: str, dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float64) if given.kind in "biu" else given
 
 
-def inexact(function: str, **operands: Any) -> list[GPUTensor]:
+def inexact(function: str, **operands: object) -> list[GPUTensor]:
     """The operands as tensors of one dtype: float32, float64, complex64 or complex128.
 
     TypeError for float16 and bfloat16, which LAPACK does not have.
@@ -84,7 +84,7 @@ def conjugate(x: GPUTensor) -> GPUTensor:
     return _core.apply("conjugate", x) if np.dtype(x.dtype).kind == "c" else x
 
 
-def axis_of(function: str, axis: Any, ndim: int) -> int:
+def axis_of(function: str, axis: object, ndim: int) -> int:
     """The one axis that `axis` names, 0 or more. AxisError if there is none."""
     return axes_of(function, (integer(function, "axis", axis),), ndim)[0]
 

@@ -28,7 +28,7 @@ def _check_tensor(name: str, value: object) -> None:
     tensor("dot", name, value)
 
 
-def check_factors(name: str, dtype: Any, **factors: float) -> None:
+def check_factors(name: str, dtype: object, **factors: float) -> None:
     """alpha and beta of 64-bit operands are what the kernels make of them: float32 numbers."""
     if str(dtype) not in ("float64", "int64"):
         return
@@ -51,7 +51,7 @@ def _are_factors(*values: object) -> bool:
     return all(isinstance(x, GPUTensor | Pieces) for x in values)
 
 
-def _operand(name: str, value: Any) -> GPUTensor:
+def _operand(name: str, value: object) -> GPUTensor:
     """Numbers and what NumPy makes arrays of as tensors."""
     if isinstance(value, GPUTensor):
         return value
@@ -64,7 +64,7 @@ _BYTES = ("int8", "uint8")
 _MULTIPLIED = ("float64", "float32", "float16", "bfloat16", "int64", "int32")
 
 
-def _multiplies(first: Any, second: Any) -> bool:
+def _multiplies(first: object, second: object) -> bool:
     """Whether there are kernels for products of these dtypes."""
     a, b = str(first), str(second)
     return (a == b and a in _MULTIPLIED) or (a in _BYTES and b in _BYTES)
@@ -75,7 +75,7 @@ def _are_matrices(a: GPUTensor, b: GPUTensor) -> bool:
     return a.ndim == 2 and b.ndim == 2 and _multiplies(a.dtype, b.dtype)
 
 
-def _sums_of(dtype: Any) -> Any:
+def _sums_of(dtype: object) -> Any:
     return np.int32 if str(dtype) in _BYTES else dtype
 
 
@@ -103,7 +103,7 @@ def _parts(x: GPUTensor, dtype: Any) -> tuple[GPUTensor, GPUTensor | None]:
     return real, imag
 
 
-def _complex_product(a: GPUTensor, b: GPUTensor, dtype: Any) -> GPUTensor:
+def _complex_product(a: GPUTensor, b: GPUTensor, dtype: object) -> GPUTensor:
     """Four products of the parts, two where one operand is real. By three (Gauss) small parts lose their digits."""
     (ar, ai), (br, bi) = _parts(a, dtype), _parts(b, dtype)
     if ai is None or bi is None:
@@ -135,19 +135,19 @@ def product(a: GPUTensor, b: GPUTensor, dtype: npt.DTypeLike | None = None) -> G
     return made if by == str(dtype) else _core.cast(made, dtype)
 
 
-def _is_factor(value: Any) -> bool:
+def _is_factor(value: object) -> bool:
     """What products take; numbers are refused as what has no axes."""
     return isinstance(value, GPUTensor | int | float | complex) or is_operand(value)
 
 
-def operands_matmul(a: Any, b: Any) -> Any:
+def operands_matmul(a: object, b: object) -> Any:
     """a @ b where one is a list, an array or a number; NotImplemented for what is none of them."""
     if not _is_factor(a) or not _is_factor(b):
         return NotImplemented
     return _core.matmul(_operand("a", a), _operand("b", b), None)
 
 
-def matmul_in_place(self: GPUTensor, other: Any) -> Any:
+def matmul_in_place(self: GPUTensor, other: object) -> Any:
     """self @= other: the product, of self's shape and a dtype that becomes self's (same_kind), written there."""
     if not _is_factor(other):
         return NotImplemented
@@ -201,8 +201,8 @@ def _shortened(full: F) -> F:
 
     @functools.wraps(full)
     def dot(
-        a: Any, b: Any, out: Any = None, alpha: Any = 1.0, beta: Any = 0.0, bias: Any = None, relu: Any = False,
-        *rest: Any, **more: Any,
+        a: object, b: object, out: object = None, alpha: object = 1.0, beta: object = 0.0, bias: object = None,
+        relu: object = False, *rest: object, **more: object,
     ) -> Any:  # fmt: skip
         if not rest and not more:
             try:

@@ -101,7 +101,7 @@ def tensorinv(a: Operand, ind: int = 2) -> GPUTensor:
     return inv(flat).copy().reshape(*columns, *rows)
 
 
-def _cutoff(function: str, name: str, value: Any) -> GPUTensor | float:
+def _cutoff(function: str, name: str, value: object) -> GPUTensor | float:
     """A relative bound, a number or one for each matrix, as what is multiplied with (..., 1) singular values."""
     if not getattr(value, "ndim", 0) and not isinstance(value, list | tuple):
         return number(function, name, value)
@@ -116,7 +116,7 @@ def _inverted(s: GPUTensor, cutoff: GPUTensor | float) -> GPUTensor:
     return elementwise.where(large, inverse, creation.zeros((), s.dtype))
 
 
-def pinv(a: Operand, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _UNSET) -> GPUTensor:
+def pinv(a: Operand, rcond: object = None, hermitian: bool = False, *, rtol: object = _UNSET) -> GPUTensor:
     """The Moore-Penrose inverse, from singular values above rcond (or rtol) times the largest.
 
     By default rcond is 1e-15; rtol=None: max(m, n) times the machine epsilon. Either may be one for each matrix.

@@ -35,7 +35,7 @@ def to_host(x: Any) -> Any:
     return type(x)(map(to_host, x)) if type(x) in (list, tuple) else dtypes.on_host(x)
 
 
-def to_tensors(x: Any) -> Any:
+def to_tensors(x: object) -> Any:
     """Arrays, also those in lists, as tensors."""
     if isinstance(x, tuple | list):
         return type(x)(map(to_tensors, x))
@@ -43,7 +43,7 @@ def to_tensors(x: Any) -> Any:
     return creation.array(x) if is_array else x
 
 
-def _coefficients(c: Any) -> Any:
+def _coefficients(c: object) -> Any:
     """An array of one axis or more, of floats."""
     host = np.array(to_host(c), ndmin=1)
     return host.astype(np.float64) if host.dtype.kind in "biu" else host
@@ -58,13 +58,13 @@ def _named(function: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
 
 
 def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **more: Any) -> Any:
+    def call(*args: object, **more: object) -> Any:
         return to_tensors(function(*map(to_host, args), **{k: to_host(v) for k, v in more.items()}))
 
     return _named(function, call)
 
 
-def value_of(function: Callable[..., Any], x: GPUTensor, c: Any, tensor: bool = True) -> GPUTensor:
+def value_of(function: Callable[..., Any], x: GPUTensor, c: object, tensor: bool = True) -> GPUTensor:
     """NumPy's `function` of places x and coefficients c, which have axes for those of x behind theirs."""
     host = _coefficients(c)
     if tensor:
@@ -74,7 +74,7 @@ def value_of(function: Callable[..., Any], x: GPUTensor, c: Any, tensor: bool = 
 
 
 def _values(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(x: Operand, c: Any, tensor: bool = True) -> GPUTensor:
+    def call(x: Operand, c: object, tensor: bool = True) -> GPUTensor:
         return value_of(function, operand_of(x), c, tensor)
 
     return _named(function, call)
@@ -83,7 +83,7 @@ def _values(function: Callable[..., Any]) -> Callable[..., Any]:
 def _at_points(function: Callable[..., Any], value: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's `function` of points that x, y (and z) have the coordinates of."""
 
-    def call(*args: Any, **more: Any) -> GPUTensor:
+    def call(*args: object, **more: object) -> GPUTensor:
         *places, c = inspect.signature(function).bind(*args, **more).args
         tensors = [operand_of(p) for p in places]
         for name, t in zip("yz", tensors[1:], strict=False):
@@ -102,7 +102,7 @@ def _at_points(function: Callable[..., Any], value: Callable[..., Any]) -> Calla
 def _on_grid(function: Callable[..., Any], value: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's `function` of the grid whose coordinates x, y (and z) are."""
 
-    def call(*args: Any, **more: Any) -> Any:
+    def call(*args: object, **more: object) -> Any:
         *places, made = inspect.signature(function).bind(*args, **more).args
         for p in places:
             made = value_of(value, operand_of(p), made)

@@ -14,10 +14,10 @@ from nervanagpu.polynomial.calls import names_of, to_host, to_tensors, value_of
 class _OfTensors:
     """Over one of NumPy's classes: coefficients stay arrays of the host, values at a tensor are a tensor."""
 
-    def __init__(self, coef: Any, domain: Any = None, window: Any = None, symbol: str = "x") -> None:
+    def __init__(self, coef: object, domain: object = None, window: object = None, symbol: str = "x") -> None:
         super().__init__(to_host(coef), to_host(domain), to_host(window), symbol)  # type: ignore[call-arg]
 
-    def __call__(self, arg: Any) -> Any:
+    def __call__(self, arg: object) -> Any:
         me: Any = self
         if isinstance(arg, GPUTensor):
             offset, scale = polyutils.mapparms(me.domain, me.window)
@@ -25,13 +25,13 @@ class _OfTensors:
         return to_tensors(super().__call__(arg))  # type: ignore[misc]
 
     @classmethod
-    def fit(cls, x: Any, y: Any, *args: Any, **more: Any) -> Any:
+    def fit(cls, x: object, y: object, *args: object, **more: object) -> Any:
         """The series closest to the points, in least squares, by NumPy on the host."""
         given, named = [to_host(a) for a in args], {k: to_host(v) for k, v in more.items()}
         return super().fit(to_host(x), to_host(y), *given, **named)  # type: ignore[misc]
 
     @classmethod
-    def fromroots(cls, roots: Any, *args: Any, **more: Any) -> Any:
+    def fromroots(cls, roots: object, *args: object, **more: object) -> Any:
         """The series of these roots."""
         return super().fromroots(to_host(roots), *args, **more)  # type: ignore[misc]
 
@@ -39,13 +39,13 @@ class _OfTensors:
         """Where it is 0."""
         return to_tensors(super().roots())  # type: ignore[misc]
 
-    def linspace(self, n: int = 100, domain: Any = None) -> Any:
+    def linspace(self, n: int = 100, domain: object = None) -> Any:
         """n places that divide the domain evenly, and the values there."""
         places, _ = super().linspace(n, to_host(domain))  # type: ignore[misc]
         at = to_tensors(places)
         return at, self(at)
 
-    def integ(self, m: int = 1, k: Any = (), lbnd: Any = None) -> Any:
+    def integ(self, m: int = 1, k: object = (), lbnd: object = None) -> Any:
         """The integral of order m with the constants k, 0 at lbnd."""
         return super().integ(m, to_host(list(k) if isinstance(k, tuple) else k), to_host(lbnd))  # type: ignore[misc]
 

@@ -131,27 +131,27 @@ def subset_dot(
     return dot(take(a.ravel(), subset), take(b.ravel(), subset), dtype, stream, allocator=allocator)
 
 
-def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
+def maximum(a: object, b: object, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
     """The larger, elementwise."""
     return compute.apply("maximum", a, b, out=out, stream=stream)  # type: ignore[no-any-return]
 
 
-def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
+def minimum(a: object, b: object, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
     """The smaller, elementwise."""
     return compute.apply("minimum", a, b, out=out, stream=stream)  # type: ignore[no-any-return]
 
 
-def logical_and(x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
+def logical_and(x1: object, x2: object, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether both are not 0, elementwise."""
     return compute.apply("logical_and", x1, x2, out=out)  # type: ignore[no-any-return]
 
 
-def logical_or(x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
+def logical_or(x1: object, x2: object, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether one is not 0, elementwise."""
     return compute.apply("logical_or", x1, x2, out=out)  # type: ignore[no-any-return]
 
 
-def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
+def logical_not(x: object, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether it is 0, elementwise."""
     if not isinstance(x, GPUArray):
         return creation.to_gpu(np.logical_not(np.asarray(x)), allocator)
@@ -159,7 +159,7 @@ def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: AllocatorL
 
 
 def _chosen(
-    text: str, criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None, stream: StreamLike
+    text: str, criterion: GPUArray, then_: object, else_: object, out: GPUArray | None, stream: StreamLike
 ) -> GPUArray:
     compute.wait(stream)
     arrays = [x for x in (then_, else_) if isinstance(x, GPUArray)]
@@ -174,14 +174,14 @@ def _chosen(
 
 
 def if_positive(
-    criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None = None, stream: StreamLike = None
+    criterion: GPUArray, then_: object, else_: object, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray:
     """then_ where the criterion is more than 0, else else_."""
     return _chosen("a > A(0) ? T(b) : T(c)", criterion, then_, else_, out, stream)
 
 
 def where(
-    criterion: GPUArray, then_: Any, else_: Any, out: GPUArray | None = None, stream: StreamLike = None
+    criterion: GPUArray, then_: object, else_: object, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray:
     """then_ where the criterion is not 0, else else_."""
     return _chosen("a != A(0) ? T(b) : T(c)", criterion, then_, else_, out, stream)

@@ -54,7 +54,7 @@ class VectorView:
         return self.order != ""
 
     @staticmethod
-    def of(given: Any) -> VectorView | None:
+    def of(given: object) -> VectorView | None:
         """None: it is no array."""
         from nervanagpu.pycuda.array_class import GPUArray
 
@@ -69,7 +69,7 @@ class VectorView:
         return None
 
     @staticmethod
-    def required(what: str, given: Any) -> VectorView:
+    def required(what: str, given: object) -> VectorView:
         """TypeError: it is no array."""
         found = VectorView.of(given)
         if found is None:

@@ -104,7 +104,7 @@ class SourceModule(CudaModule):
         super().__init__(modules.SourceModule(str(source), options=flags, arch=arch))
 
 
-def compile(source: str, options: Sequence[str] | None = None, arch: str | None = None, **ignored: Any) -> bytes:
+def compile(source: str, options: Sequence[str] | None = None, arch: str | None = None, **ignored: object) -> bytes:
     """The cubin of CUDA C, for driver.module_from_buffer."""
     return modules.SourceModule(source, options=_options(options or ()), arch=arch).cubin.bytes
 
@@ -118,9 +118,9 @@ class DynamicModule(CudaModule):
     """
 
     def __init__(
-        self, nvcc: str = "nvcc", link_options: Any = None, keep: bool = False, no_extern_c: bool = False,
+        self, nvcc: str = "nvcc", link_options: object = None, keep: bool = False, no_extern_c: bool = False,
         arch: str | None = None, code: str | None = None, cache_dir: str | None = None,
-        include_dirs: Sequence[str | os.PathLike[str]] = (), **ignored: Any,
+        include_dirs: Sequence[str | os.PathLike[str]] = (), **ignored: object,
     ) -> None:  # fmt: skip
         self._texts: list[str] = []
         self._flags = [f"-I{os.fspath(d)}" for d in include_dirs]
@@ -143,7 +143,7 @@ class DynamicModule(CudaModule):
         self._flags += _options(nvcc_options or ())
         return self
 
-    def add_file(self, filename: str | os.PathLike[str], input_type: Any = None) -> DynamicModule:
+    def add_file(self, filename: str | os.PathLike[str], input_type: object = None) -> DynamicModule:
         """The text of a file of CUDA C; returns the module. ValueError for a file of another kind."""
         path = os.fspath(filename)
         if not str(path).endswith((".cu", ".cuh", ".h", ".hpp")):
@@ -151,7 +151,7 @@ class DynamicModule(CudaModule):
         with open(path, encoding="utf-8") as file:
             return self.add_source(file.read(), name=os.path.basename(path))
 
-    def add_data(self, data: Any, input_type: Any, name: str = "unknown") -> DynamicModule:
+    def add_data(self, data: object, input_type: object, name: str = "unknown") -> DynamicModule:
         """NotImplementedError: there is no linker of cubins and PTX here."""
         raise NotImplementedError("DynamicModule.add_data: cubins and PTX are not linked; needs add_source")
 
@@ -174,7 +174,7 @@ class DynamicSourceModule(DynamicModule):
     def __init__(
         self, source: str, nvcc: str = "nvcc", options: Sequence[str] | None = None, keep: bool = False,
         no_extern_c: bool = False, arch: str | None = None, code: str | None = None, cache_dir: str | None = None,
-        include_dirs: Sequence[str | os.PathLike[str]] = (), **ignored: Any,
+        include_dirs: Sequence[str | os.PathLike[str]] = (), **ignored: object,
     ) -> None:  # fmt: skip
         super().__init__(arch=arch, include_dirs=include_dirs)
         self.add_source(source, options)

@@ -84,7 +84,7 @@ _TABLE: dict[str, tuple[Any, str, str]] = {
 }
 
 
-def _is_scalar(x: Any) -> bool:
+def _is_scalar(x: object) -> bool:
     return isinstance(x, bool | int | float | complex | np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0)
 
 
@@ -135,7 +135,7 @@ def apply(
     return out
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: object) -> Any:
     return x.item() if isinstance(x, np.generic | np.ndarray) else x
 
 

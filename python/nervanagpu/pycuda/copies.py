@@ -25,7 +25,7 @@ class Memcpy2D:
         self._source: Any = None
         self._target: Any = None
 
-    def set_src_host(self, array: Any) -> None:
+    def set_src_host(self, array: object) -> None:
         """From a host array."""
         self._source = _host(array)
 

@@ -126,7 +126,7 @@ class PointerHolderBase:
     __index__ = __int__
 
 
-def _bytes_of(array: Any, what: str, writable: bool = False) -> npt.NDArray[np.uint8]:
+def _bytes_of(array: object, what: str, writable: bool = False) -> npt.NDArray[np.uint8]:
     """The memory of a host array."""
     host = array if isinstance(array, np.ndarray) else np.asarray(array)
     if not (host.flags.c_contiguous or host.flags.f_contiguous):
@@ -141,7 +141,7 @@ def _device(address: Address, nbytes: int, offset: int = 0) -> GPUTensor:
     return _core.wrap(start + offset, nbytes, 1, "uint8")
 
 
-def memcpy_htod(dest: Address, src: Any) -> None:
+def memcpy_htod(dest: Address, src: object) -> None:
     """Copy a host array to device memory."""
     data = _bytes_of(src, "memcpy_htod")
     if data.size:
@@ -161,7 +161,7 @@ def memcpy_dtod(dest: Address, src: Address, size: int) -> None:
         _device(dest, size)[:] = _device(src, size)
 
 
-def memcpy_htod_async(dest: Address, src: Any, stream: Stream | None = None) -> None:
+def memcpy_htod_async(dest: Address, src: object, stream: Stream | None = None) -> None:
     """memcpy_htod after the work of `stream`."""
     _wait(stream)
     memcpy_htod(dest, src)
@@ -267,7 +267,7 @@ def memset_d2d32_async(
     memset_d2d32(dest, pitch, data, width, height)
 
 
-def to_device(array: Any) -> DeviceAllocation:
+def to_device(array: object) -> DeviceAllocation:
     """Device memory that holds a copy of a host array."""
     out = mem_alloc(_bytes_of(array, "to_device").size)
     memcpy_htod(out, array)

@@ -98,7 +98,7 @@ class ElementwiseKernel:
 
     def __call__(
         self,
-        *args: Any,
+        *args: object,
         range: slice | None = None,
         slice: slice | None = None,
         stream: driver.Stream | None = None,

@@ -73,7 +73,7 @@ class Function:
 
     def __call__(
         self,
-        *args: Any,
+        *args: object,
         block: Sequence[int] | None = None,
         grid: Sequence[int] = (1, 1),
         stream: Stream | None = None,
@@ -116,14 +116,14 @@ class Function:
         return self
 
     def prepared_call(
-        self, grid: Sequence[int], block: Sequence[int], *args: Any, shared_size: int | None = None
+        self, grid: Sequence[int], block: Sequence[int], *args: object, shared_size: int | None = None
     ) -> None:
         """Run the kernel."""
         shared = self._shared if shared_size is None else shared_size
         self(*args, grid=grid, block=block, shared=shared)
 
     def prepared_timed_call(
-        self, grid: Sequence[int], block: Sequence[int], *args: Any, shared_size: int | None = None
+        self, grid: Sequence[int], block: Sequence[int], *args: object, shared_size: int | None = None
     ) -> Callable[[], float]:
         """Run the kernel; what is returned waits for it and tells its seconds."""
         start, end = Event(), Event()
@@ -142,7 +142,7 @@ class Function:
         grid: Sequence[int],
         block: Sequence[int],
         stream: Stream | None,
-        *args: Any,
+        *args: object,
         shared_size: int | None = None,
     ) -> None:
         """Run the kernel in `stream`."""

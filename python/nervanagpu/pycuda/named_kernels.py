@@ -79,7 +79,12 @@ def get_axpbyz_kernel(
 
 
 def get_binary_op_kernel(
-    dtype_x: Any, dtype_y: Any, dtype_z: Any, operator: str, x_is_scalar: bool = False, y_is_scalar: bool = False
+    dtype_x: object,
+    dtype_y: object,
+    dtype_z: object,
+    operator: str,
+    x_is_scalar: bool = False,
+    y_is_scalar: bool = False,
 ) -> Function:
     """z[i] = x[i] operator y[i]."""
     return _of_two(
@@ -87,7 +92,7 @@ def get_binary_op_kernel(
     )
 
 
-def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
+def get_binary_func_kernel(func: str, dtype_x: object, dtype_y: object, dtype_z: object) -> Function:
     """z[i] = func(x[i], y[i])."""
     return _of_two(f"z[i] = {func}(x[i], y[i])", "binary_func", dtype_x, dtype_y, dtype_z, (False, False))
 
@@ -137,7 +142,7 @@ class ScalarReference:
         self.name = name
         self.array: Any = None
 
-    def bind(self, array: Any) -> None:
+    def bind(self, array: object) -> None:
         """The array, whose first element is read."""
         self.array = array
 

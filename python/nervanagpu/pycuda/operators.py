@@ -21,7 +21,7 @@ _COMPARED = {
 _UNARY = {"neg": "negative", "invert": "invert", "abs": "absolute"}
 
 
-def _operand(x: Any) -> bool:
+def _operand(x: object) -> bool:
     from nervanagpu.pycuda.array_class import GPUArray
 
     return isinstance(x, GPUArray | bool | int | float | complex | np.generic) or (
@@ -30,21 +30,21 @@ def _operand(x: Any) -> bool:
 
 
 def _binary(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Any, other: object) -> Any:
         return compute.apply(name, self, other) if _operand(other) else NotImplemented
 
     return operator
 
 
 def _swapped(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Any, other: object) -> Any:
         return compute.apply(name, other, self) if _operand(other) else NotImplemented
 
     return operator
 
 
 def _in_place(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Any, other: object) -> Any:
         return compute.apply(name, self, other, out=self) if _operand(other) else NotImplemented
 
     return operator

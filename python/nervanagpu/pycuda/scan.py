@@ -45,8 +45,8 @@ class InclusiveScanKernel:
 
     def __call__(
         self,
-        input_ary: Any,
-        output_ary: Any = None,
+        input_ary: object,
+        output_ary: object = None,
         allocator: AllocatorLike = None,
         queue: object = None,
         stream: driver.Stream | None = None,

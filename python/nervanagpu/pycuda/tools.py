@@ -151,7 +151,7 @@ def clear_context_caches() -> None:
     """Nothing: what is cached lives as long as the process."""
 
 
-def mark_cuda_test(function: Any) -> Any:
+def mark_cuda_test(function: object) -> Any:
     """Mark a test as one that needs a device; there always is one."""
     try:
         import pytest

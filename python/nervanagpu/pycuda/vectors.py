@@ -18,7 +18,7 @@ _ELEMENTS = {
 
 
 def _maker(dtype: np.dtype[Any]) -> Callable[..., Any]:
-    def make(*numbers: Any) -> Any:
+    def make(*numbers: object) -> Any:
         if len(numbers) != len(dtype.names or ()):
             raise TypeError(f"needs {len(dtype.names or ())} numbers, found {len(numbers)}")
         return np.array(numbers, dtype=dtype) if len(numbers) == 1 else np.array(tuple(numbers), dtype=dtype)[()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +30,7 @@ class Plan:
         batch: int = 1,
         stream: StreamLike = None,
         mode: int = 1,
-        **layout: Any,
+        **layout: object,
     ) -> None:
         given = {name: value for name, value in layout.items() if value is not None}
         if given:

@@ -19,7 +19,7 @@ from nervanagpu.skcuda import arrays
 from nervanagpu.skcuda.misc import add_matvec, div_matvec, init, mult_matvec, shutdown
 
 
-def _turned(function: str, name: str, x: GPUTensor, trans: Any) -> GPUTensor:
+def _turned(function: str, name: str, x: GPUTensor, trans: object) -> GPUTensor:
     """x, x.T or its adjoint, by "N", "T" or "C"."""
     how = choice(function, name, trans.upper() if isinstance(trans, str) else trans, ("N", "T", "C"))
     if how == "N":
@@ -79,7 +79,7 @@ def add_dot(
     return c_gpu
 
 
-def mdot(*args: GPUTensor, **more: Any) -> GPUTensor:
+def mdot(*args: GPUTensor, **more: object) -> GPUTensor:
     """The product of several matrices."""
     return ours.multi_dot(args)
 
@@ -139,7 +139,7 @@ def scale(alpha: float, x_gpu: GPUTensor, alpha_real: bool = False, handle: obje
     x_gpu[...] = elementwise.multiply(x_gpu, alpha)
 
 
-def inv(a_gpu: GPUTensor, overwrite: bool = False, ipiv_gpu: Any = None, lib: str = "cusolver") -> GPUTensor:
+def inv(a_gpu: GPUTensor, overwrite: bool = False, ipiv_gpu: object = None, lib: str = "cusolver") -> GPUTensor:
     """The inverse of a square matrix. LinAlgError if it is singular."""
     return _into(a_gpu, ours.inv(a_gpu), overwrite)
 
@@ -177,7 +177,7 @@ def eig(a_gpu: GPUTensor, jobvl: str = "N", jobvr: str = "V", imag: str = "F", l
     return v, w
 
 
-def _triangle(function: str, uplo: Any) -> bool:
+def _triangle(function: str, uplo: object) -> bool:
     """Whether it is the upper one."""
     return choice(function, "uplo", uplo.upper() if isinstance(uplo, str) else uplo, ("L", "U")) == "U"
 

@@ -44,7 +44,7 @@ def isdoubletype(x: npt.DTypeLike) -> bool:
     return np.dtype(x) in (np.float64, np.complex128)
 
 
-def get_compute_capability(dev: Any = None) -> float:
+def get_compute_capability(dev: object = None) -> float:
     """9.0, for example."""
     digits = _core.device().arch[3:].rstrip("af")
     return int(digits) / 10
@@ -108,7 +108,7 @@ def tile(a_gpu: GPUTensor, reps: int | Sequence[int]) -> GPUTensor:
     return out
 
 
-def get_by_index(src_gpu: GPUTensor, ind: Any) -> GPUTensor:
+def get_by_index(src_gpu: GPUTensor, ind: object) -> GPUTensor:
     """The elements of a vector at these places."""
     return indexing.take(src_gpu, ind if isinstance(ind, GPUTensor) else creation.array(np.asarray(ind)), 0)
 

@@ -185,7 +185,7 @@ def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any, 
     return out
 
 
-def _fake_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
+def _fake_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: object) -> Tensor:
     _check_result(grad, size, weight.shape, *geometry)
     return empty(grad, size, is_channels_last(grad, weight))
 
@@ -196,7 +196,7 @@ def _fake_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Ten
     compiled=_compiled_input,
     autocast=True,
 )
-def convolution_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
+def convolution_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: object) -> Tensor:
     """The gradient of x of shape `size`; also the transposed convolution of `grad`."""
     check_operands(grad, weight)
     _check_result(grad, size, weight.shape, *geometry)
@@ -212,7 +212,7 @@ def convolution_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) 
     return out
 
 
-def _fake_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
+def _fake_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: object) -> Tensor:
     _check_result(grad, x.shape, size, *geometry)
     return empty(grad, size, is_channels_last(grad, x))
 
@@ -223,7 +223,7 @@ def _fake_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
     compiled=_compiled_weight,
     autocast=True,
 )
-def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
+def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: object) -> Tensor:
     """The gradient of the weight of shape `size`."""
     check_operands(grad, x)
     _check_result(grad, x.shape, size, *geometry)

@@ -91,7 +91,7 @@ def register(
     fill = _filler(operator._schema)
     after = torch._C._after_autograd_keyset
 
-    def kernel(keyset: Any, *inputs: Any, **keywords: Any) -> Any:
+    def kernel(keyset: object, *inputs: object, **keywords: object) -> Any:
         forward = forward_ad._current_level >= 0 and torch._C._is_fwd_grad_enabled()
         if forward or (_with_gradients() and _wants_one(*inputs)):
             if _transforms():
@@ -120,7 +120,7 @@ def _filler(schema: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[An
 class _Numbers:
     """A list of numbers as one argument: torch.func would look for a tangent of each number."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: object) -> None:
         self.values = values
 
 
@@ -172,7 +172,7 @@ class _Differentiable:
             return self.apply
         kernel, setup, backward, count, names = self._kernel, self._setup, self._backward, self._count, self._names
 
-        def forward(ctx: Any, *arguments: Any) -> Any:
+        def forward(ctx: object, *arguments: object) -> Any:
             inputs = arguments[:count]
             keywords = dict(zip(names, arguments[count:], strict=False)) if names else {}
             out = kernel(*inputs, **keywords)
@@ -181,7 +181,7 @@ class _Differentiable:
 
         every = count + len(names)
 
-        def gradients(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
+        def gradients(ctx: object, *grads: Tensor) -> tuple[Any, ...]:
             found = backward(ctx, *grads)
             return (*found, *(None,) * (every - len(found)))
 
@@ -210,11 +210,11 @@ class _Differentiable:
         out = run(*inputs, **keywords)
         return tuple(out) if self._lists else out
 
-    def _keep(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def _keep(self, ctx: Any, inputs: tuple[Any, ...], output: object) -> None:
         ctx.given = len(inputs)
         self._setup(ctx, *self._parts(inputs), output)
 
-    def _forward_and_keep(self, ctx: Any, *arguments: Any) -> Any:
+    def _forward_and_keep(self, ctx: object, *arguments: object) -> Any:
         out = self._forward(*arguments)
         self._keep(ctx, arguments, out)
         return out
@@ -225,7 +225,7 @@ class _Differentiable:
             return (*(None,) * (1 + len(self._names)), *(g for some in found for g in some))
         return (*found, *(None,) * (ctx.given - len(found)))
 
-    def _tangents(self, ctx: Any, *tangents: Any) -> Any:
+    def _tangents(self, ctx: object, *tangents: object) -> Any:
         if self._lists:
             return tuple(self._tangent(ctx, *tangents[1 + len(self._names) :]))
         return self._tangent(ctx, *tangents[: self._count])

@@ -48,7 +48,7 @@ def operator(
 def _refusing_as_torch(in_python: Function) -> Function:
     """The same, but what the library refuses is torch's RuntimeError, as the compiled operators have it."""
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: Any) -> Any:
         native.precision_number(kwargs.get("precision"))
         try:
             return in_python(*args, **kwargs)
@@ -61,7 +61,7 @@ def _refusing_as_torch(in_python: Function) -> Function:
 def _saying_unsupported(compiled: Function) -> Function:
     """The same, but what is refused is Unsupported."""
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         try:
             return compiled(*args, **kwargs)
         except RuntimeError as error:
@@ -82,7 +82,7 @@ def why_refused(error: RuntimeError) -> str | None:
 
 
 def _checking(fake: Function) -> Function:
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         check_fakes(*(t for t in tree_leaves(args) if isinstance(t, torch.Tensor)))
         return fake(*args, **kwargs)
 
@@ -90,7 +90,7 @@ def _checking(fake: Function) -> Function:
 
 
 def _casting(name: str, device: str) -> Function:
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         operands = gradients.autocast(args, device)
         with torch.autocast(device, enabled=False):
             return getattr(torch.ops.nervanagpu, name)(*operands, **kwargs)

@@ -58,7 +58,7 @@ def compiled(name: str) -> Callable[..., Any]:
     return getattr(overload, "_op", overload)  # what the overload calls, without its own call in Python
 
 
-def _absent(*operands: Any) -> Any:
+def _absent(*operands: object) -> Any:
     raise RuntimeError(f"nervanagpu: no compiled operators: {why_not}")
 
 

@@ -123,7 +123,7 @@ class _Operator:
         """What stands under the key. It runs at every call: what is usual is written out."""
         operator, bit, attempt, name, other = self._operator, self.bit, self._run, self._name, self._unusual
 
-        def run(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+        def run(keyset: Any, *args: object, **kwargs: object) -> Any:
             if not _used(_PLACE) & bit or keyset.raw_repr() & _STRANGE:
                 return other(keyset, args, kwargs)
             try:

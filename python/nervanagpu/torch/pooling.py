@@ -82,18 +82,18 @@ def _result_shape(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> list[
     return [*x.shape[:2], *lengths]
 
 
-def empty_result(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, *rest: Any) -> Tensor:
+def empty_result(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, *rest: object) -> Tensor:
     """Where the result of pooling x belongs."""
     return empty(x, _result_shape(x, kernel, stride, padding), is_channels_last(x))
 
 
-def _fake_gradient(grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, *rest: Any) -> Tensor:
+def _fake_gradient(grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, *rest: object) -> Tensor:
     shape = _result_shape(x, kernel, stride, padding)
     check(list(grad.shape) == shape, lambda: f"the gradient is {tuple(grad.shape)}; needs {shape}")
     return empty(x, x.shape, is_channels_last(x))
 
 
-def run(entries: dict[int, Any], out: Tensor, x: Tensor, geometry: tuple[Ints, ...], **options: Any) -> Tensor:
+def run(entries: dict[int, Any], out: Tensor, x: Tensor, geometry: tuple[Ints, ...], **options: object) -> Tensor:
     """Pools x into out."""
     if out.numel():
         last, axes = is_channels_last(x), x.dim() - 2
@@ -103,7 +103,7 @@ def run(entries: dict[int, Any], out: Tensor, x: Tensor, geometry: tuple[Ints, .
 
 
 def run_gradient(
-    entries: dict[int, Any], out: Tensor, grad: Tensor, x: Tensor, geometry: tuple[Ints, ...], **options: Any
+    entries: dict[int, Any], out: Tensor, grad: Tensor, x: Tensor, geometry: tuple[Ints, ...], **options: object
 ) -> Tensor:
     """The gradient of x into out."""
     if out.numel():

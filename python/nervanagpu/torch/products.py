@@ -85,7 +85,9 @@ def bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     return out
 
 
-def _fake_addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1, precision: Any = None) -> Tensor:
+def _fake_addmm(
+    bias: Tensor, a: Tensor, b: Tensor, *, beta: object = 1, alpha: object = 1, precision: object = None
+) -> Tensor:
     shape = _shapes(a, b)
     bias.expand(shape)
     return empty(a, shape)
@@ -321,7 +323,7 @@ Keywords: TypeAlias = "dict[str, Any]"
 Maybe: TypeAlias = "Tensor | None"
 
 
-def _keep_product(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> None:
+def _keep_product(ctx: Any, inputs: Inputs, keywords: Keywords, output: object) -> None:
     keep_two(ctx, *inputs)
     ctx.options = keywords
 

@@ -7,7 +7,6 @@ in the default one, which waits for the others and they for it, so that the orde
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from nervanagpu import _core
 from nervanagpu.arguments import shown
@@ -70,14 +69,14 @@ class Stream:
         """Later work waits for the event."""
         event._event.make_wait(self._stream)
 
-    def launch_host_func(self, callback: Any, arg: Any) -> None:
+    def launch_host_func(self, callback: object, arg: object) -> None:
         """callback(arg), after waiting for its work."""
         if not callable(callback):
             raise TypeError(f"launch_host_func: callback is {shown(callback)}; needs a function")
         self.synchronize()
         callback(arg)
 
-    def add_callback(self, callback: Any, arg: Any) -> None:
+    def add_callback(self, callback: object, arg: object) -> None:
         """callback(stream, 0, arg), after waiting for its work."""
         if not callable(callback):
             raise TypeError(f"add_callback: callback is {shown(callback)}; needs a function")
