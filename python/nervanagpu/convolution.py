@@ -13,7 +13,7 @@ be slices of the last axis, as wide[..., 64:192], read and written in place. flo
 with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8 with w int8.
 Sums of these are int32, modulo 2^32, and y is int32, float32 or int8: the dtype of `out`, else float32 if there is a
 `scale`, else int32. float32 and int8 take them as floats, times alpha and `scale`: a number, or float32 (K,), a factor
-for each filter. int8 is rounded half to even, or at random, saturates, and has 0 for NaN.
+for each filter. int8 is rounded half to even, or stochastically, saturates, and has 0 for NaN.
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
 `activation` of a convolution is what act is, of float32 numbers, for a float or int8 y: one of products but "drelu"

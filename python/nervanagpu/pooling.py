@@ -18,7 +18,7 @@ same bits faster. relu=True in fprop: x is the result of a relu, and the gradien
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read). It
 shares no memory with the others. Tensors are contiguous; with channels last x and the gradient with respect to it may
-be slices of the last axis, alike if both are given and x is read. A gradient that is a slice is not rounded at random.
+be slices of the last axis, alike if both are given and x is read. A gradient that is a slice is rounded to nearest.
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `stream`: where the work is queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is
 written then. The bits of a result depend on the arguments alone, not on the device.

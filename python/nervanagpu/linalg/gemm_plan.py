@@ -26,7 +26,7 @@ class GemmPlan(_core.GemmPlan):
     of `dot`. ValueError for a shape, stride or alignment that was not planned, or an out that shares memory.
     plan(a, b, out) is the same. Any thread, any stream; may be captured in a CUDA graph.
     a or b may be Pieces, and then is one at each launch, of as many.
-    kernel: its name. workspace: bytes that a launch takes from the memory pool, for parts of k. pieces: how many an
+    kernel: its name. workspace: bytes that a launch takes from the memory pool, for splits of k. pieces: how many an
     element of the operands is taken apart to, 2 or 3; 0: they are multiplied as they are.
     """
 
