@@ -69,7 +69,7 @@ class ChannelSumsTest : public test::OnEachDevice {
 NG_ON_EACH_DEVICE(ChannelSumsTest);
 
 TEST_P(ChannelSumsTest, RandomProblemsAreExact) {
-  for (int turn = 0; turn < (checked() ? 40 : 160); ++turn) {
+  for (int turn = 0; turn < drawn(160, 40); ++turn) {
     test::ConvCase c;
     c.pass = turn % 2 == 0 ? ConvPass::fprop : ConvPass::bprop;
     c.p = test::random_problem(random_, 1500);

@@ -37,7 +37,7 @@ NG_ON_EACH_DEVICE(ChoiceTest);
 TEST_P(ChoiceTest, ProductsAreExact) {
   if (kernels_of("hconv").empty()) return;
   int done = 0;
-  while (done < (checked() ? 6 : 60)) {
+  while (done < drawn(60, 6)) {
     ConvCase c;
     c.p = test::random_problem(random_, checked() ? 1500 : 20000);
     c.pass = done % 3 == 0 ? ConvPass::fprop : done % 3 == 1 ? ConvPass::bprop : ConvPass::update;

@@ -31,8 +31,6 @@ constexpr ConvPass kPasses[] = {ConvPass::fprop, ConvPass::bprop, ConvPass::upda
 
 class ConvTest : public test::OnEachDevice {
  protected:
-  int turns(int unchecked) const { return checked() ? (unchecked + 3) / 4 : unchecked; }
-
   ConvCase random_case(int turn, std::int64_t most) {
     ConvCase c;
     c.pass = kPasses[turn % 3];
@@ -90,13 +88,13 @@ class ConvTest : public test::OnEachDevice {
 NG_ON_EACH_DEVICE(ConvTest);
 
 TEST_P(ConvTest, ExactIntegers) {
-  for (int turn = 0; turn < turns(900); ++turn) {
+  for (int turn = 0; turn < drawn(900); ++turn) {
     ASSERT_EQ(test::judge(device_, random_, random_case(turn, 700)), "") << turn;
   }
 }
 
 TEST_P(ConvTest, ExactIntegersOfSlices) {
-  for (int turn = 0; turn < turns(450); ++turn) {
+  for (int turn = 0; turn < drawn(450); ++turn) {
     ConvCase c = random_case(turn, 700);
     c.p.layout = Layout::channels_last;
     test::choose_pitches(random_, c.p);
@@ -105,7 +103,7 @@ TEST_P(ConvTest, ExactIntegersOfSlices) {
 }
 
 TEST_P(ConvTest, LargerThanATile) {
-  for (int turn = 0; turn < turns(24); ++turn) {
+  for (int turn = 0; turn < drawn(24); ++turn) {
     ConvCase c = random_case(turn, 1000);
     c.p.n = 5, c.p.in = {1, 6, 7}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 2}, c.p.stride = {1, 1, 1 + turn % 2};
     c.p.dilation = {1, 1, 1}, c.p.groups = 1;
@@ -117,11 +115,16 @@ TEST_P(ConvTest, LargerThanATile) {
 }
 
 TEST_P(ConvTest, EveryVariant) {
+  std::size_t turn = 0;
   for (const Kernel* k : device_.registry().of_op("conv")) {
     ConvCase c = case_of(*k);
+    ++turn;
+    if (checked() && !test::in_tier(turn, 4)) continue;
     if (checked() && c.p.y_type == Dtype::float16) c.p.in[1] = 3;  // takes longer
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
-    if (checked()) continue;
+    if (test::in_tier(turn, 2)) {
+      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    }
+    if (checked() || !test::in_tier(turn + 1, 2)) continue;
     c.shift = k->number("V") == 4 ? 4 : 1;
     c.options.beta = 2.0F;
     ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
@@ -301,7 +304,7 @@ TEST_P(ConvTest, LongSumsHaveTheErrorsOfChunks) {
 
 TEST_P(ConvTest, Splits) {
   int split = 0;
-  for (int turn = 0; turn < turns(240); ++turn) {
+  for (int turn = 0; turn < drawn(240); ++turn) {
     ConvCase c = native_case(turn, 400);
     if (turn % 3 == 1) c.p.stride = {1, 1, 1};  // the others have classes of their own
     try {
@@ -314,7 +317,7 @@ TEST_P(ConvTest, Splits) {
     ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
     split += conv_detail::partial_bytes(c.pass, c.p, c.forced) > 0 ? 1 : 0;
   }
-  EXPECT_GT(split, turns(60));
+  EXPECT_GT(split, drawn(60));
   // As many as it takes by itself, and the same bits each time.
   ConvCase c;
   c.pass = ConvPass::update;
@@ -329,7 +332,7 @@ TEST_P(ConvTest, Splits) {
 }
 
 TEST_P(ConvTest, CutBatchesAndGroups) {
-  for (int turn = 0; turn < turns(60); ++turn) {
+  for (int turn = 0; turn < drawn(60); ++turn) {
     ConvCase c = native_case(turn, 300);
     c.p.layout = Layout::channels_last;
     c.p.n = 9;
@@ -392,7 +395,7 @@ TEST_P(ConvTest, SpecialValues) {
 
 TEST_P(ConvTest, ErrorBound) {
   std::normal_distribution<double> normal;
-  for (int turn = 0; turn < turns(12); ++turn) {
+  for (int turn = 0; turn < drawn(12); ++turn) {
     ConvCase c;
     c.pass = kPasses[turn % 3];
     c.p = test::random_problem(random_, 1500);

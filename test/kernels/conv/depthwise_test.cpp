@@ -61,7 +61,7 @@ NG_ON_EACH_DEVICE(DepthwiseTest);
 
 TEST_P(DepthwiseTest, ExactIntegers) {
   int taken = 0;
-  for (int turn = 0; turn < (checked() ? 20 : 120); ++turn) {
+  for (int turn = 0; turn < drawn(120, 20); ++turn) {
     ConvCase c = random_case(kPasses[turn % 3]);
     taken += conv_detail::depthwise::takes_strips(c.pass, c.p) ? 1 : 0;
     test::choose_epilogue(random_, c);
@@ -69,13 +69,13 @@ TEST_P(DepthwiseTest, ExactIntegers) {
     if (pick(0, 3) != 0) c.options.rounding = {};
     ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
   }
-  EXPECT_GT(taken, checked() ? 5 : 40);
+  EXPECT_GT(taken, drawn(40, 5));
 }
 
 // Any filter, stride, dilation and layout, in one to three dimensions.
 TEST_P(DepthwiseTest, ExactIntegersOfAnyProblem) {
   int strips = 0;
-  const int turns = checked() ? 20 : 150;
+  const int turns = drawn(150, 20);
   for (int turn = 0; turn < turns; ++turn) {
     ConvCase c;
     c.pass = kPasses[turn % 3];
@@ -277,7 +277,7 @@ TEST_P(DepthwiseTest, UpdatesAreWithinTheirBound) {
 
 // One NaN and two infinities in what is gathered: exactly the sums that hold them, also where strips and maps end.
 TEST_P(DepthwiseTest, SpecialValues) {
-  for (int turn = 0; turn < (checked() ? 12 : 60); ++turn) {
+  for (int turn = 0; turn < drawn(60, 12); ++turn) {
     ConvCase c = random_case(kPasses[turn % 3]);
     c.p.n = 1, c.p.in[0] = 1;
     const ConvProblem& p = c.p;

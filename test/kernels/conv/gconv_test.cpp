@@ -47,13 +47,13 @@ TEST_P(GconvTest, EveryVariant) {
     ConvCase c = case_of(*k);
     if (checked()) c.p.n = 1;
     if (checked() && c.forced.splits == 2 && c.pass == ConvPass::update) c.p.n = 2;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     if (checked()) continue;
     c.options.beta = -1.0F;
     c.options.alpha = 2.0F;
     c.options.relu = c.bias = c.pass == ConvPass::fprop;
     c.shift = k->number("V") == 1 && c.pass == ConvPass::fprop ? 1 : 0;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
   }
 }
 

@@ -81,18 +81,18 @@ TEST_P(HaloTest, EveryVariant) {
     for (const Kernel* k : direct(op)) {
       ConvCase c = std::string(op) == "halo" ? halo_case(*k) : resident_case(*k);
       if (checked()) c.p.n = 1;
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
       if (checked()) continue;
       c.options.beta = -1.0F;
       c.options.alpha *= 2.0F;
       c.options.relu = c.bias = c.pass == ConvPass::fprop;
       c.scale = c.p.w_type == Dtype::int8 && c.p.y_type != Dtype::int32;
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
       if (c.pass != ConvPass::fprop || c.p.y_type == Dtype::int32) continue;
       c.options.relu = false;
       c.options.activation = GemmActivation::clip;
       c.options.clip_low = -3, c.options.clip_high = 11;
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
     }
   }
 }
@@ -102,22 +102,22 @@ TEST_P(HaloTest, EveryVariantOfSwappedOperands) {
     for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop}) {
       ConvCase c = swapped_case(*k, pass);
       if (checked()) c.p.n = 1;
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
       if (checked()) break;
       c.options.beta = -1.0F;
       c.options.alpha *= 2.0F;
       c.options.relu = c.bias = pass == ConvPass::fprop;
       (pass == ConvPass::fprop ? c.p.c : c.p.k) = 40;  // no sixteens
       c.p.filter = {1, 2, 3};
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
       c.options.rounding = {true, 5, 7, 3};
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
       if (pass != ConvPass::fprop) continue;
       c.options.relu = false;
       c.options.rounding = {};
       c.options.activation = GemmActivation::clip;
       c.options.clip_low = -3, c.options.clip_high = 11;
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
     }
   }
 }
@@ -299,7 +299,7 @@ TEST_P(HaloTest, BitsOfResidentFiltersAreThoseOfGatheredRows) {
 TEST_P(HaloTest, CellsOfEveryLayout) {
   if (kernels_of("cells").empty()) return;
   int done = 0;
-  while (done < (checked() ? 4 : 30)) {
+  while (done < drawn(30, 4)) {
     ConvCase c;
     c.p = test::random_problem(random_, checked() ? 1500 : 20000);
     c.p.groups = 1, c.p.c = 1 + done % 7;

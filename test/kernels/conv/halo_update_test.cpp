@@ -34,10 +34,10 @@ NG_ON_EACH_DEVICE(HaloUpdateTest);
 TEST_P(HaloUpdateTest, EveryVariant) {
   for (const Kernel* k : kernels_of("halo_update")) {
     ConvCase c = update_case(*k);
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     if (checked()) continue;
     c.options.alpha = 2.0F, c.options.beta = -1.0F;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
   }
 }
 

@@ -59,19 +59,19 @@ TEST_P(HconvTest, EveryVariant) {
     ConvCase c = case_of(*k);
     const bool bytes = c.p.w_type == Dtype::int8;
     if (checked() || bytes) c.p.n = 1;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     if (checked()) continue;
     if (c.p.y_type == Dtype::int32) c.forced.splits = 3;
     c.options.beta = -1.0F;
     c.options.alpha *= 2.0F;
     c.options.relu = c.bias = c.pass == ConvPass::fprop;
     c.scale = bytes && c.p.y_type != Dtype::int32;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     if (c.pass != ConvPass::fprop || c.p.y_type == Dtype::int32) continue;
     c.options.relu = false;
     c.options.activation = GemmActivation::clip;
     c.options.clip_low = -3, c.options.clip_high = 11;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
   }
 }
 

@@ -59,15 +59,15 @@ TEST_P(NarrowTest, EveryVariant) {
     const Load load = conv_detail::narrow::load_of(c.p, *choice, 256);
     ASSERT_EQ(conv_detail::narrow::find(device_.registry(), c.p.x_type, load, *choice), k) << k->name();
     loads.insert(k->manifest().variant.at("LOAD"));
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     if (checked()) continue;
     c.options.relu = true;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     c.bias = true;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     c.options.beta = -1.0F;
     c.options.alpha = 2.0F;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
   }
   EXPECT_EQ(loads.size(), kernels_of("narrow").empty() ? 0U : 3U);
 }
@@ -121,7 +121,7 @@ TEST_P(NarrowTest, SumsAreThoseOfTheGatheredProduct) {
 TEST_P(NarrowTest, RandomProblemsOfEveryLayout) {
   if (kernels_of("narrow").empty()) return;
   int done = 0;
-  while (done < (checked() ? 4 : 60)) {
+  while (done < drawn(60, 4)) {
     ConvCase c;
     c.p = test::random_first_layer(random_, checked() ? 1500 : 20000, done);
     c.pass = ConvPass::fprop;

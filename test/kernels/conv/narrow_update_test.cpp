@@ -54,14 +54,14 @@ TEST_P(NarrowUpdateTest, EveryVariant) {
     const Load load = conv_detail::narrow::load_of(c.p, choice->patch, 256);
     ASSERT_EQ(conv_detail::narrow_update::find(device_.registry(), c.p.x_type, load, *choice), k) << k->name();
     loads.insert(k->manifest().variant.at("LOAD"));
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
     if (checked()) continue;
     for (const int ctas : {1, 2}) {  // which have several tiles each
       c.forced.splits = ctas;
-      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+      ASSERT_EQ(judge_form(*k, c), "") << k->name();
     }
     c.options.alpha = 2.0F, c.options.beta = -1.0F;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    ASSERT_EQ(judge_form(*k, c), "") << k->name();
   }
   EXPECT_EQ(loads.size(), kernels_of("narrow_update").empty() ? 0U : 3U);
 }
@@ -98,7 +98,7 @@ TEST_P(NarrowUpdateTest, Limits) {
 TEST_P(NarrowUpdateTest, RandomProblemsOfEveryLayout) {
   if (kernels_of("narrow_update").empty()) return;
   int done = 0;
-  while (done < (checked() ? 4 : 60)) {
+  while (done < drawn(60, 4)) {
     ConvCase c;
     c.p = test::random_first_layer(random_, checked() ? 1500 : 20000, done);
     c.pass = ConvPass::update;

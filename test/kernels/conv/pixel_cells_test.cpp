@@ -105,7 +105,7 @@ TEST_P(PixelCellsTest, ExactIntegersOfAllSides) {
   std::set<std::int64_t> channels;
   std::set<Layout> layouts;
   int deep = 0, dilated = 0, beyond = 0, cut = 0;
-  for (int i = 0; i < (checked() ? 12 : 200); ++i) {
+  for (int i = 0; i < drawn(200, 12); ++i) {
     const ConvCase c = draw();
     const ConvProblem& p = c.p;
     const Cells cells = conv_detail::by_cells::named(p, c.forced).value();
@@ -120,7 +120,7 @@ TEST_P(PixelCellsTest, ExactIntegersOfAllSides) {
   EXPECT_EQ(sides.size(), 8U);
   EXPECT_EQ(channels.size(), 7U);
   EXPECT_EQ(layouts.size(), 3U);
-  for (const int seen : {deep, dilated, beyond, cut}) EXPECT_GT(seen, 10);
+  for (const int seen : {deep, dilated, beyond, cut}) EXPECT_GT(seen, test::drawn(10));
 }
 
 TEST_P(PixelCellsTest, TheModelTakesThem) {

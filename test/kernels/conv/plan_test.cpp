@@ -57,8 +57,6 @@ class Memory {
 
 class ConvPlanTest : public test::OnEachDevice {
  protected:
-  [[nodiscard]] int turns(int unchecked) const { return checked() ? (unchecked + 3) / 4 : unchecked; }
-
   Bytes numbers(const ConvProblem& p, conv_detail::Role role) {
     const conv_detail::Lying l = lies(p, role);
     std::int64_t count = 1;
@@ -141,7 +139,7 @@ class ConvPlanTest : public test::OnEachDevice {
 };
 
 TEST_P(ConvPlanTest, RandomProblemsHaveTheBitsOfConv) {
-  for (int turn = 0; turn < turns(160); ++turn) {
+  for (int turn = 0; turn < drawn(160); ++turn) {
     ConvCase c;
     c.pass = kPasses[static_cast<std::size_t>(turn) % 3];
     c.p = test::random_problem(random_, 1500);

@@ -55,7 +55,7 @@ TEST_P(StridedTest, ExactIntegers) {
   std::set<Layout> layouts;
   std::set<Dtype> types;
   int zeros = 0;
-  for (int i = 0; i < (checked() ? 6 : 120); ++i) {
+  for (int i = 0; i < drawn(120, 6); ++i) {
     ConvCase c = draw();
     layouts.insert(c.p.layout), types.insert(c.p.x_type);
     zeros += cells_of(c.pass, c.p)->zeros_meet ? 1 : 0;
@@ -70,7 +70,7 @@ TEST_P(StridedTest, ExactIntegers) {
   if (checked()) return;
   EXPECT_EQ(layouts.size(), 3U);
   EXPECT_EQ(types.size(), 3U);
-  EXPECT_GT(zeros, 10);
+  EXPECT_GT(zeros, test::drawn(10));
 }
 
 // A layer that makes patches, in one launch and not 256; the sums are those of the classes.

@@ -8,6 +8,7 @@
 
 #include "src/device/emulator_device.h"
 #include "src/device/select_device.h"
+#include "test/tier.h"
 
 namespace nervanagpu::test {
 
@@ -24,6 +25,9 @@ class OnEachDevice : public ::testing::TestWithParam<Setup> {
   ~OnEachDevice() override { exchange_device(before_); }
 
   [[nodiscard]] bool checked() const { return GetParam().checked; }
+  // How many problems are drawn: fewer where every access is checked, and in the short tier.
+  [[nodiscard]] int drawn(int plain, int with_checks) const { return test::drawn(checked() ? with_checks : plain); }
+  [[nodiscard]] int drawn(int plain) const { return drawn(plain, (plain + 3) / 4); }
 
   EmulatorDevice device_;
   std::mt19937 random_{1};

@@ -195,7 +195,7 @@ TEST_P(MaxPool, TheBitsOfTheGradientFromX) {
 TEST_P(MaxPool, TakesReluAlong) {
   PoolOptions relu;
   relu.relu = true;
-  for (int i = 0; i < (checked() ? 24 : 120); ++i) {
+  for (int i = 0; i < drawn(120, 24); ++i) {
     const PoolProblem p = draw(i);
     const Bits x = make(p.dtype, test::x_elements(p), i / 2 % 4);
     const Bits dy = make(p.dtype, test::y_elements(p), 0);
@@ -217,7 +217,7 @@ TEST_P(MaxPool, TakesReluAlong) {
 
 TEST_P(MaxPool, SaysWhichElements) {
   constexpr std::int64_t kGuard = 4;
-  for (int i = 0; i < (checked() ? 48 : 240); ++i) {
+  for (int i = 0; i < drawn(240, 48); ++i) {
     const PoolProblem p = draw(i);
     const Bits x = make(p.dtype, test::x_elements(p), i / 2 % 4);
     const Tensor tx = on_device(x, p.dtype),

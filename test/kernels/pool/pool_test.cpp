@@ -237,7 +237,7 @@ TEST_P(PoolTest, AdversarialShapes) {
 // Whichever kernel computes it, in however many parts: the same bits.
 TEST_P(PoolTest, KernelsAndPartsAgree) {
   int parts = 0;
-  for (int i = 0; i < (checked() ? 20 : 120); ++i) {
+  for (int i = 0; i < drawn(120, 20); ++i) {
     PoolProblem p = test::random_pool(random_, 2000);
     if (i % 3 == 0) {  // apart
       for (std::size_t a = 0; a < 4; ++a) p.stride[a] = std::max(p.stride[a], p.window[a]);
@@ -262,7 +262,7 @@ TEST_P(PoolTest, KernelsAndPartsAgree) {
     }
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(parts, checked() ? 5 : 40);
+  EXPECT_GT(parts, drawn(40, 5));
 }
 
 // The fast kernels exist, and are taken for what they are made for.
@@ -297,7 +297,7 @@ TEST_P(PoolTest, NetworksTakeTheFastKernels) {
 // The same against float64: the model of the bits above could be wrong in the same way as the kernels.
 TEST_P(PoolTest, WithinTheBoundOfItsKernel) {
   std::map<std::string, double> nearest;  // by operation and kernel family: the largest of error / bound
-  for (int i = 0; i < (checked() ? 20 : 300); ++i) {
+  for (int i = 0; i < drawn(300, 20); ++i) {
     PoolProblem p = test::random_pool(random_, 1500);
     p.dtype = Dtype::float32;
     Case c = make_case(p, kPasses[i % 2], i % 3 == 0 ? Values::integers : Values::normal);

@@ -77,7 +77,7 @@ NG_ON_EACH_DEVICE(PoolSlices);
 
 TEST_P(PoolSlices, BitsAreThoseOfCopies) {
   int with_codes = 0;
-  for (int turn = 0; turn < (checked() ? 60 : 240) && !HasFailure(); ++turn) {
+  for (int turn = 0; turn < drawn(240, 60) && !HasFailure(); ++turn) {
     const PoolProblem p = draw(turn);
     const bool aligned = turn % 5 != 4;
     const std::int64_t unit = aligned ? 8 : 1;
@@ -119,13 +119,13 @@ TEST_P(PoolSlices, BitsAreThoseOfCopies) {
     EXPECT_EQ(test::read_bits(dx.view.copy()), test::read_bits(same_dx));
     dx.expect_only();
   }
-  EXPECT_GT(with_codes, checked() ? 10 : 40);
+  EXPECT_GT(with_codes, drawn(40, 10));
 }
 
 // On addresses, by every kernel that may be taken, and in parts.
 TEST_P(PoolSlices, KernelsAndPartsAgree) {
   std::set<std::string> families;
-  for (int turn = 0; turn < (checked() ? 40 : 160) && !HasFailure(); ++turn) {
+  for (int turn = 0; turn < drawn(160, 40) && !HasFailure(); ++turn) {
     PoolProblem p = draw(turn);
     p.x_pitch = p.in[0] + 8 * pick(1, 2);
     SCOPED_TRACE(test::text_of(p) + ", pitch " + std::to_string(p.x_pitch));

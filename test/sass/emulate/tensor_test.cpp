@@ -8,17 +8,13 @@
 
 #include "sass/emulate/tensor/tensor_fast.h"
 #include "test/sass/emulate/tensor_cases.h"
+#include "test/tier.h"
 
 namespace nervanagpu::sass::emulate::tensor {
 namespace {
 
 constexpr std::uint64_t kSeed = 2026;
 constexpr unsigned kChunks = 160;
-
-bool all_of_them() {
-  const char* v = std::getenv("NERVANAGPU_TEST_LONG");
-  return v != nullptr && std::string(v) == "1";
-}
 
 TEST(Tensor, EqualsTheChip) {
   const auto chip = chip_digests();
@@ -32,7 +28,7 @@ TEST(Tensor, EqualsTheChip) {
 }
 
 TEST(Tensor, EqualsTheChipInTenMillionSumsEach) {
-  if (!all_of_them()) GTEST_SKIP() << "NERVANAGPU_TEST_LONG=1";
+  if (!test::long_tier()) GTEST_SKIP() << "NERVANAGPU_TEST_LONG=1";
   const auto chip = chip_digests();
   for (const probe::Case& c : probe::kCases) {
     std::uint64_t hash = probe::kFoldStart;
