@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <chrono>
+#include <ctime>
 
 #include "test/sass/verify/hand_kernel.h"
 
@@ -267,9 +267,9 @@ TEST(Schedule, ThreeThousandLinesTakeNoTime) {
   text += "ISETP.LT.AND P0, PT, R210, R211, PT\n@P0 BRA `(loop)\nEXIT\n";
   Program p = program(text);
   ASSERT_GT(p.lines.size(), 3000u);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process: a busy machine is no slow scheduler
   ASSERT_TRUE(schedule(p).ok());
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   RecordProperty("milliseconds", std::to_string(ms));
   EXPECT_LT(ms, 1000) << "50 ms are usual without sanitizers";
   const std::vector<Hazard> found = verify(Arch::sm_90a, encoded(p));
