@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nervanagpu as ng
 import pytest
+import tier
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -80,7 +81,7 @@ KINDS = ["expressions", "unread", "products", "random_numbers", "training", "ind
 
 @pytest.mark.parametrize("names", [*([kind] for kind in KINDS), ["products", "training", "products"], KINDS], ids=str)
 def test_daemon_threads(names: list[str], python: Run) -> None:
-    for _ in range(3):
+    for _ in range(tier.drawn(1, 3)):
         done = python(f"names = {names}{PROGRAM}", device=ng.device().kind)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -103,7 +104,7 @@ time.sleep(delay)
 
 def test_daemon_threads_that_have_just_begun(python: Run) -> None:
     """What is prepared at the first use of something, such as NumPy's table of functions, is not left half done."""
-    for delay in [0.002, 0.003, 0.004, 0.005] * 3:
+    for delay in [0.002, 0.003, 0.004, 0.005] * tier.drawn(1, 3):
         done = python(f"delay = {delay}{FIRST_USE}", device=ng.device().kind)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), delay
 

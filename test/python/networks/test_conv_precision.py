@@ -40,7 +40,7 @@ def test_the_setting_reaches_convolutions() -> None:
         assert (call() == strict).all(), name  # the setting is over
 
 
-@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("axes", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(3, marks=pytest.mark.long)])
 def test_of_a_call(axes: int) -> None:
     """precision= of each function and of plans, whatever holds in the thread, which it leaves as it was."""
     rng = np.random.default_rng(22)
