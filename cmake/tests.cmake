@@ -1,12 +1,16 @@
 # test/ mirrors the tree: each directory is one GoogleTest executable, and each executable one CTest test.
 enable_testing()
 
+# The tests' own files are compiled in two thirds of the time that -O2 takes; what they test is as it is shipped.
+set(test_options $<$<CONFIG:Release>:-O1>)
+
 # Programs that need no GoogleTest.
 if(TARGET ng_runtime)
   function(ng_test_program name)
     add_executable(${name} ${ARGN})
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
     target_link_libraries(${name} PRIVATE ng_runtime ng_flags)
+    target_compile_options(${name} PRIVATE ${test_options})
     target_compile_definitions(${name} PRIVATE NG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   endfunction()
@@ -95,6 +99,7 @@ function(ng_test name dir)
   add_executable(${name} ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gtest_main ng_flags)
+  target_compile_options(${name} PRIVATE ${test_options})
   # Where golden vectors and templates are read from, and the tool that command-line tests start.
   target_compile_definitions(${name} PRIVATE NG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
                              NG_BINARY_DIR="${CMAKE_BINARY_DIR}")
