@@ -27,11 +27,11 @@ def test_plain(): ...
 """
 
 
-def collected(folder: Path, long: str, *names: str) -> list[str]:
+def collected(folder: Path, long: str, *names: str, device: str = "emulator") -> list[str]:
     (folder / "test_cases.py").write_text(CASES)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conftest", *(names or ["test_cases.py"])]
     path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
-    env = {**os.environ, "NERVANAGPU_TEST_LONG": long, "PYTHONPATH": path}
+    env = {**os.environ, "NERVANAGPU_TEST_LONG": long, "NERVANAGPU_DEVICE": device, "PYTHONPATH": path}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
@@ -50,6 +50,11 @@ def test_each_value_is_in_the_short_tier(tmp_path: Path) -> None:
     assert "test_of_minutes" in long
     assert "test_of_minutes" not in short
     assert short == collected(tmp_path, ""), "the same in every run"
+
+
+def test_all_that_is_crossed_runs_on_a_gpu(tmp_path: Path) -> None:
+    there = collected(tmp_path, "", device="cuda")
+    assert set(there) == set(collected(tmp_path, "1")) - {"test_of_minutes"}
 
 
 def test_what_is_named_runs(tmp_path: Path) -> None:
