@@ -16,9 +16,7 @@ import pytest
 
 T = TypeVar("T")
 LONG = bool(os.environ.get("NERVANAGPU_TEST_LONG"))
-ON_GPU = (
-    os.environ.get("NERVANAGPU_DEVICE") == "cuda"
-)  # `make gpu-check`: all that is crossed, which takes seconds there
+ON_GPU = os.environ.get("NERVANAGPU_DEVICE") == "cuda"  # all that is crossed runs, which takes seconds there
 
 
 def drawn(short: int, long: int) -> int:
