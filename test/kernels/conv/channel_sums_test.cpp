@@ -12,7 +12,7 @@
 
 #include "kernels/conv/halo/halo_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
-#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/ceil_div.h"
