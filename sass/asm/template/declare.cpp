@@ -366,10 +366,13 @@ Status Expander::alias(const Statement& s, const Place& place) {
     if (index.front() != '[' || index.back() != ']') {
       return fail(s, place, advance(s.text_col, pos), ".alias needs NAME = REGISTER or NAME[COUNT] = REGISTER");
     }
-    const Result<std::int64_t> n = number_in(
-        s, place, index.substr(1, index.size() - 2),
-        advance(s.text_col, static_cast<std::size_t>(index.data() - s.text.data()) + 1), 1,
-        static_cast<std::int64_t>(register_limit(v.file)) - v.base, "the size of `" + std::string(name) + "`");
+    const bool has_place = v.base < kFirstFree;
+    const std::int64_t most = has_place ? static_cast<std::int64_t>(register_limit(v.file)) - v.base
+                                        : (v.array ? v.count : v.rest + 1);  // of the name that it stands for
+    const Result<std::int64_t> n =
+        number_in(s, place, index.substr(1, index.size() - 2),
+                  advance(s.text_col, static_cast<std::size_t>(index.data() - s.text.data()) + 1), 1, most,
+                  "the size of `" + std::string(name) + "`");
     if (!n.ok()) return n.error();
     v.count = static_cast<std::uint16_t>(*n);
     v.array = true;

@@ -24,6 +24,12 @@ TEST(Allocate, NamesOfDisjointLivesShareARegister) {
             "MOV R0, RZ\nMOV R1, R0\nIADD3 R0, R0, R1, RZ\nMOV R1, R0\nEXIT\n");
 }
 
+TEST(Allocate, AnAliasOfSeveralStandsForAPartOfItsName) {
+  EXPECT_EQ(live(".reg a[4], b[4]\n.alias c[2] = b[2]\nMOV b[2], RZ\nMOV b[3], RZ\nIADD3 c[0], c[0], c[1], RZ\nEXIT\n"),
+            live(".reg a[4], b[4]\nMOV b[2], RZ\nMOV b[3], RZ\nIADD3 b[2], b[2], b[3], RZ\nEXIT\n"));
+  EXPECT_NE(live(".reg b[4]\n.alias c[3] = b[2]\nEXIT\n").find("must be 1 to 2, found 3"), std::string::npos);
+}
+
 TEST(Allocate, ALoopKeepsWhatItsNextPassReads) {
   // `once` is read in every pass, so that `inner` must not take its register although it is written behind the last read.
   const std::string text = R"(
