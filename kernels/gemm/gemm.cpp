@@ -15,6 +15,7 @@
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/prepared.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
@@ -67,6 +68,7 @@ double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int m
   if (hgemm::is(k)) return hgemm::cost(k, p, splits, multiprocessors);
   if (bf16x6::is(k)) return bf16x6::cost(k, p, splits, multiprocessors);
   if (f16x3::is(k)) return f16x3::cost(k, p, splits, multiprocessors);
+  if (f16x3_rs::is(k)) return f16x3_rs::cost(k, p, splits, multiprocessors);
   if (gemm64::is(k)) return gemm64::cost(k, p, multiprocessors);
   // Elements that are loaded one at a time take more copy instructions.
   const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
@@ -79,6 +81,7 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::str
   if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
   if (bf16x6::is(k)) return bf16x6::fits(k, p, tile);
   if (f16x3::is(k)) return f16x3::fits(k, p, tile);
+  if (f16x3_rs::is(k)) return f16x3_rs::fits(k, p, splits, tile);
   if (gemm64::is(k)) return gemm64::fits(k, p, tile);
   const auto& variant = k.manifest().variant;
   const auto is = [&](const char* name, std::string_view value) {
@@ -222,7 +225,7 @@ void check_pieces(const GemmProblem& p, bool a) {
 }
 
 bool multiplies_pieces(const Kernel& k) {
-  return bf16x6::is(k) || f16x3::is(k);
+  return bf16x6::is(k) || f16x3::is(k) || f16x3_rs::is(k);
 }
 
 bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
@@ -235,6 +238,7 @@ Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Dev
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
   if (bf16x6::is(k)) return bf16x6::values(k, p, splits, device);
   if (f16x3::is(k)) return f16x3::values(k, p, splits, device);
+  if (f16x3_rs::is(k)) return f16x3_rs::values(k, p, splits, device);
   if (gemm64::is(k)) return gemm64::values(p, columns_of_tiles(k, p));
   const bool partial = apart_of(k, p, splits);
   const auto bytes = [](std::int64_t stride, Dtype type) { return static_cast<std::uint64_t>(stride) * size_of(type); };
@@ -356,8 +360,10 @@ std::vector<const Kernel*> of_ops(const Registry& registry, std::initializer_lis
 // classes of their own, between which a tile's name decides, if there is one.
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p, std::string_view tile) {
   if (in_pieces(registry, p)) {
-    if (!tile.empty()) return of_ops(registry, {"bf16x6", "f16x3"});
-    return of_ops(registry, {pieces::in_two(p) ? "f16x3" : "bf16x6"});
+    if (!tile.empty()) return of_ops(registry, {"bf16x6", "f16x3", "f16x3_rs"});
+    if (!pieces::in_two(p)) return of_ops(registry, {"bf16x6"});
+    if (pieces::in_registers(p)) return of_ops(registry, {"f16x3_rs", "f16x3"});
+    return of_ops(registry, {"f16x3"});
   }
   if (on_tensor_cores(registry, p)) return of_ops(registry, {"hgemm", "hgemm_resident", "hgemm_cluster"});
   if (wide(p.a_type)) return gemm64::kernels(registry);
@@ -419,10 +425,13 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     if (unmet(*k, p, splits) != nullptr) continue;
     if (f16x3::is(*k)) {
       const GemmProblem head = f16x3::head_part(p, tail);
+      // Beside kernels that take the large operand apart themselves, what it costs to have it written.
+      const bf16x6::Choice whole = f16x3::choice_of(p);
+      const double written = pieces::in_registers(p) ? whole.cost - whole.product : 0;
       out.push_back({k,
                      f16x3::grid(*k, head, splits, multiprocessors),
                      splits,
-                     cost_of(*k, head, splits, std::max(multiprocessors, 1)),
+                     written + cost_of(*k, head, splits, std::max(multiprocessors, 1)),
                      {},
                      tail,
                      pieces::strict_behind(p, tile)});
@@ -430,8 +439,9 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     }
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
     if (hgemm::is(*k) || multiplies_pieces(*k)) {
-      const auto grid = hgemm::is(*k) ? &hgemm::grid : &bf16x6::grid;
-      out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}});
+      const bool rs = f16x3_rs::is(*k);
+      const auto grid = hgemm::is(*k) ? &hgemm::grid : rs ? &f16x3_rs::grid : &bf16x6::grid;
+      out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}, {}, rs});
       continue;
     }
     const int bm = k->number("BM");
@@ -511,7 +521,12 @@ std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) 
   sgemm::check_sizes(problem);
   sgemm::check_rounding(problem);
   Device& device = current_device();
-  return sgemm::workspace_of(device, sgemm::reduced(device.registry(), problem), tile);
+  const GemmProblem p = sgemm::reduced(device.registry(), problem);
+  const std::size_t bytes = sgemm::workspace_of(device, p, tile);
+  if (!tile.empty() || (p.a != 0 && p.b != 0)) return bytes;
+  GemmProblem anywhere = p;  // an address that is not known yet may be any
+  for (std::uint64_t* x : {&anywhere.a, &anywhere.b}) *x = *x == 0 ? size_of(p.a_type) : *x;
+  return std::max(bytes, sgemm::workspace_of(device, anywhere, tile));
 }
 
 namespace sgemm {

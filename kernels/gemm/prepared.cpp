@@ -12,6 +12,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/split_sum/split_sum.h"
@@ -57,9 +58,11 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
   a_ = offset_of(*plan.kernel, "a", kNone);
   b_ = offset_of(*plan.kernel, "b", kNone);
   const bool two = f16x3::is(*plan.kernel);
-  if (two || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
+  const bool rs = f16x3_rs::is(*plan.kernel);
+  if (two || rs || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
   if (hgemm::is(*plan.kernel) || pieces_) {
-    const hgemm::Maps maps = (two ? f16x3::maps : pieces_ ? bf16x6::maps : hgemm::maps)(*plan.kernel, problem);
+    const auto of = two ? f16x3::maps : rs ? f16x3_rs::maps : pieces_ ? bf16x6::maps : hgemm::maps;
+    const hgemm::Maps maps = of(*plan.kernel, problem);
     swapped_ = maps.swapped;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
@@ -122,11 +125,13 @@ void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
 
 void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const Registry& registry = device_.registry();
-  const bf16x6::Room room = bf16x6::room(problem, plan.splits);
-  const bool two = f16x3::is(*plan.kernel);
+  const bool rs = f16x3_rs::is(*plan.kernel);
+  const bf16x6::Room room =
+      rs ? f16x3_rs::room(*plan.kernel, problem, plan.splits) : bf16x6::room(problem, plan.splits);
+  const bool two = rs || f16x3::is(*plan.kernel);
   const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
   const bool strict = two && plan.strict_behind;
-  workspace_ = f16x3::workspace(problem, plan.splits, plan.tail);
+  workspace_ = rs ? room.bytes : f16x3::workspace(problem, plan.splits, plan.tail);
   partial_sums_offset_ = room.partial_sums;
   pieces_ = std::make_unique<InPieces>();
   InPieces& out = *pieces_;
@@ -170,7 +175,28 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
     return x;
   };
   out.own = found(*plan.kernel);
-  if (two) {
+  if (rs) {
+    const bool large_a = f16x3_rs::large_a(*plan.kernel);
+    const auto x = large_a ? &Call::b : &Call::a;
+    const PiecesAt& kept_x = large_a ? problem.b_pieces : problem.a_pieces;
+    const bf16x6::Launch l = f16x3_rs::split(registry, *plan.kernel, problem, plan.splits);
+    Step first;  // which knows the small operand as its a
+    first.launch = {part_of(*l.kernel, l.grid, l.values),
+                    {{at(*l.kernel, "halves"), &Call::workspace, room.halves + (large_a ? kept::kWords : 0)},
+                     {at(*l.kernel, "from_a"), x, 0},
+                     {at(*l.kernel, "from_b"), x, 0},
+                     {at(*l.kernel, "to_a"), &Call::workspace, large_a ? room.b : room.a},
+                     {at(*l.kernel, "to_b"), &Call::workspace, large_a ? room.b : room.a}}};
+    if (kept(kept_x)) {
+      const auto from = large_a ? &Call::b_pieces : &Call::a_pieces;
+      const std::uint64_t words = kept::words_at(count, large_a ? problem.b_transposed : !problem.a_transposed);
+      for (const char* name : {"kept_a", "kept_b"}) first.launch.patches.push_back({at(*l.kernel, name), from, words});
+    }
+    out.before.push_back(std::move(first));
+    const Place whole = {large_a ? &Call::a : &Call::b, 0};
+    (large_a ? out.a : out.b) = whole;
+    out.own.push_back({at(*plan.kernel, "from"), whole.from, 0});
+  } else if (two) {
     out.before.push_back(split(f16x3::split(registry, problem, plan.splits), true));
     if (plan.tail) add_tail(problem, *plan.tail);
     if (!strict) {

@@ -104,6 +104,10 @@ void LaunchPaths::products() {
     options.tile += "+896rx2";  // and a tail
     options.splits = 1;
     product(1024, 1024, 1024, Dtype::float32, options);
+    options.tile = "f16_rs64";  // of two, of few rows
+    options.splits = 2;
+    product(40, 1024, 1024, Dtype::float32, options);
+    product(1024, 40, 1024, Dtype::float32, options);
   });
   follow("a mask, sums of rows and columns", [&] {
     const Tensor bits = matrix(256, 8, Dtype::uint32), rows = Tensor::empty({256}), columns = Tensor::empty({256});

@@ -7,6 +7,7 @@
 #include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
@@ -99,6 +100,7 @@ class Drawing {
     if (op == "hgemm_cluster") clusters();
     if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2" || op == "split_sum_if")
       in_pieces(op);
+    if (op == "f16x3_rs") few_rows();
     if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
     if (op == "split_sum") parts();
     if (op == "relu_mask" || op == "result_sums" || op == "result_sums_end") behind();
@@ -354,6 +356,28 @@ class Drawing {
     draw_epilogue(random_, out_, {});
   }
 
+  // f16x3_rs.h: a large operand that lies as the copy engine wants it, in two splits at least, which end where its groups do.
+  void few_rows() {
+    types(Dtype::float32, Dtype::float32, Dtype::float32);
+    p_.precision = Precision::tensor;
+    out_.tile = f16x3_rs::tile_name(kernel_);
+    const bool of_a = f16x3_rs::large_a(kernel_);
+    p_.a_transposed = is("TA", "t"), p_.b_transposed = is("TB", "t");
+    const bool inside = of_a ? !p_.a_transposed : p_.b_transposed;
+    constexpr std::int64_t kFour = 4;
+    constexpr std::int64_t kChunk = 64;
+    constexpr std::int64_t kMostLarge = 420;
+    const std::int64_t large = kFour * pick(random_, 1, kMostLarge / kFour);
+    const std::int64_t small = pick(random_, 1, std::min<std::int64_t>(large - (of_a ? 1 : 0), 2 * number("BN")));
+    p_.m = of_a ? large : small, p_.n = of_a ? small : large;
+    p_.splits = pick(random_, 2, 4);
+    const std::int64_t blocks = inside ? 2 * pick(random_, 1, 2) : pick(random_, 1, 4);
+    p_.k = p_.splits * blocks * kChunk - (inside ? kFour * pick(random_, 0, 15) : pick(random_, 0, 63));
+    lie(kFour, of_a, kFour, !of_a);
+    if (limits_.in_turn || one_in(random_, 2)) out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, 3));
+    draw_epilogue(random_, out_, {});
+  }
+
   // The last rows or columns apart, in `least` parts or more (kernels/gemm/pieces/tail.h).
   void tail(std::int64_t least) {
     constexpr std::int64_t kUnit = 64;
@@ -571,10 +595,10 @@ void draw_epilogue(Random& random, Product& product, const Abilities& can) {
 }
 
 bool draws_products(const Kernel& kernel) {
-  constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
-                                       "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
-                                       "table",       "bf16x6",    "bf16x3",    "gemm_if",       "gemm64",
-                                       "dgemm",       "f16x2",     "f16x3",     "split_sum_if",  "hgemm_resident"};
+  constexpr std::string_view kOps[] = {
+      "sgemm",     "gemm",        "hgemm",           "hgemm_cluster", "sgemm_ring",   "sgemm_ring8",    "split_sum",
+      "relu_mask", "result_sums", "result_sums_end", "table",         "bf16x6",       "bf16x3",         "gemm_if",
+      "gemm64",    "dgemm",       "f16x2",           "f16x3",         "split_sum_if", "hgemm_resident", "f16x3_rs"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/epilogue/flags.h"
+#include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/pieces/piece_sides.h"
 #include "nervanagpu/error.hpp"
@@ -140,9 +141,12 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
   out.halves = kRangeBytes;
+  // Behind pieces that are kept, multiply-adds follow there; so nothing else writes any.
+  const auto kept = [&](const PiecesAt& x) { return x.address != 0 && x.count == 2 && pieces::in_registers(p); };
+  const auto bytes = [&](const Side& s, const PiecesAt& x) { return kept(x) ? 0 : lines(s.bytes(kPieces)); };
   out.a = kRangeBytes + kHalvesBytes;
-  out.b = out.a + lines(a_of(p).bytes(kPieces));
-  out.partial_sums = out.b + lines(b_of(p).bytes(kPieces));
+  out.b = out.a + bytes(a_of(p), p.a_pieces);
+  out.partial_sums = out.b + bytes(b_of(p), p.b_pieces);
   out.bytes = out.partial_sums + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
   return out;
 }

@@ -1,11 +1,13 @@
 #include "kernels/gemm/pieces/choice.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "kernels/gemm/float32/sgemm_ring.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "src/memo.h"
 
 namespace nervanagpu::pieces {
@@ -27,9 +29,21 @@ double three_microseconds(const GemmProblem& p) {
   constexpr double kLaunches = 2.5;
   return bf16x6::best(p, bf16x6::kWidths, bf16x6::kPieces).cost + kLaunches;
 }
+bool is_short(const GemmProblem& p) {
+  constexpr double kShort = 120;
+  return strict_microseconds(p) < kShort;
+}
+double written_microseconds(const GemmProblem& p) {
+  const double launches = is_short(p) ? 5 : 7.5;
+  return bf16x6::best(p, f16x3::kWidths, f16x3::kPieces, least_splits(p)).cost + launches;
+}
+double registers_microseconds(const GemmProblem& p) {
+  constexpr double kLaunches = 7;  // before and behind it
+  const f16x3_rs::Choice choice = f16x3_rs::choice_of(p);
+  return choice.splits == 0 ? std::numeric_limits<double>::infinity() : choice.cost + kLaunches;
+}
 double two_microseconds(const GemmProblem& p) {
-  const double launches = strict_behind(p) ? 5 : 7.5;
-  return f16x3::choice_of(p).cost + launches;
+  return std::min(written_microseconds(p), registers_microseconds(p));
 }
 
 // How sgemm_ring.sass cuts the strict product, whatever its rows' pitches and its epilogue are.
@@ -81,6 +95,10 @@ bool in_two(const GemmProblem& p) {
   return exact_enough(p) && two_microseconds(p) < three_microseconds(p);
 }
 
+bool in_registers(const GemmProblem& p) {
+  return in_two(p) && registers_microseconds(p) < written_microseconds(p);
+}
+
 std::int64_t least_splits(const GemmProblem& p) {
   constexpr std::int64_t kLong = 4096;
   return p.k < kLong && strict_sums(p).many ? 2 : 1;
@@ -88,8 +106,7 @@ std::int64_t least_splits(const GemmProblem& p) {
 
 bool strict_behind(const GemmProblem& p, std::string_view tile) {
   if (!tile.empty()) return tile.ends_with("+strict");
-  constexpr double kShort = 120;
-  return strict_microseconds(p) < kShort;
+  return is_short(p) || in_registers(p);
 }
 
 }  // namespace nervanagpu::pieces

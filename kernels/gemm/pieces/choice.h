@@ -17,11 +17,15 @@ bool takes(const GemmProblem& problem);
 // exact than multiply-adds. With `splits` given, whose rows do not depend on the others, never.
 bool in_two(const GemmProblem& problem);
 
+// Of one that is in_two(): pieces of its large operand are best taken on the way to registers (f16x3_rs.h), whose splits it has. It
+// has them, too, where that operand does not lie as that kernel wants it, so that its bits do not depend on it.
+bool in_registers(const GemmProblem& problem);
+
 // Of one from two pieces: splits of k without which its errors would be larger than strict's.
 std::int64_t least_splits(const GemmProblem& problem);
 
-// Of one from two pieces: where they do not do, multiply-adds follow at once. Else three pieces come first, which are sooner done
-// but cost two more launches that mostly find nothing to do. A tile that is named has three, or "+strict" behind its name.
+// Of one from two pieces: where they do not do, multiply-adds follow at once: behind short products, and where the large operand's pieces
+// are not written. Else three pieces come first, which are sooner done but cost two more launches that mostly find nothing to do. A tile that is named has three, or "+strict" behind its name.
 bool strict_behind(const GemmProblem& problem, std::string_view tile = {});
 
 }  // namespace nervanagpu::pieces

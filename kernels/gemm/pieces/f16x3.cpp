@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/choice.h"
+#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/pieces/piece_sides.h"
 #include "nervanagpu/error.hpp"
@@ -45,6 +46,13 @@ Source source_of(const Side& s, std::uint64_t to) {
   return {{s.from.address, to, s.inner, s.outer, s.matrices, s.from.leading, s.stride}, s.from.k_inside};
 }
 
+std::int64_t last_share(const bf16x6::Split& s) {
+  return ceil_div(kShare, s.inner - (ceil_div(s.inner, kAcross) - 1) * kAcross);
+}
+std::int64_t step_of(const bf16x6::Split& s) {
+  return s.units() / kSample | 1;  // odd: not the same column of all rows
+}
+
 }  // namespace
 
 bf16x6::Choice choice_of(const GemmProblem& p) {
@@ -52,6 +60,7 @@ bf16x6::Choice choice_of(const GemmProblem& p) {
 }
 
 std::int64_t splits_of(const GemmProblem& p) {
+  if (pieces::in_registers(p)) return f16x3_rs::choice_of(p).splits;
   return p.batch > 1 || tail_of(p) ? 1 : choice_of(p).splits;
 }
 
@@ -156,10 +165,9 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
     v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
     v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
-    v.u32(s.units() / kSample | 1);                              // odd: not the same column of all rows
-    const std::int64_t last = s.inner - (across - 1) * kAcross;  // columns
-    v.u32(source.k_inside ? 1 : 0)
-        .u32(ceil_div(kShare, last))
+    v.u32(step_of(s))
+        .u32(source.k_inside ? 1 : 0)
+        .u32(last_share(s))
         .u32(s.inner)
         .u32(kSize * s.leading)
         .u32(2 * bf16x6::pitch_of(s.inner));
@@ -179,6 +187,22 @@ bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_
   a.rows.kept = kept::words(p.a_pieces, kPieces, a.k_inside);
   b.rows.kept = kept::words(p.b_pieces, kPieces, b.k_inside);
   return split(registry, a, b, p.workspace + where.halves, kLean, false);
+}
+
+bf16x6::Launch split_one(const Registry& registry, const Side& operand, std::uint64_t to, std::uint64_t words,
+                         const PiecesAt& kept) {
+  Source one = source_of(operand, to);
+  one.rows.kept = kept::words(kept, kPieces, one.k_inside);
+  bf16x6::Launch l = split(registry, one, one, words, kLean, false);
+  l.grid.y = 1;
+  return l;
+}
+
+Groups groups_of(const Side& operand) {
+  const bf16x6::Split s = source_of(operand, 0).rows;
+  const bool inside = operand.from.k_inside;
+  const std::int64_t length = inside ? kAcross : std::int64_t{1} << down_log(s);
+  return {length, kShare / length, inside ? last_share(s) : kShare / length, step_of(s)};
 }
 
 bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, int multiprocessors) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/piece_sides.h"
 #include "kernels/gemm/pieces/tail.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "nervanagpu/gemm.hpp"
@@ -49,6 +50,15 @@ struct Source {
 // kernel behind to add.
 bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves,
                      std::int64_t lean, bool drop);
+// One operand, and its words.
+bf16x6::Launch split_one(const Registry& registry, const pieces::Side& operand, std::uint64_t to, std::uint64_t words,
+                         const PiecesAt& kept);
+// Groups along k whose small elements f16x2.sass counts, of an operand of one matrix: their length, and what makes a share of a count (2^22
+// over the length), of the last one, too; and from which unit to the next its sample goes.
+struct Groups {
+  std::int64_t length = 0, share = 0, last_share = 0, step = 0;
+};
+Groups groups_of(const pieces::Side& operand);
 // Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. Sums of `products`; the operands' elements that meet lie along
 // axes of length `k`, which are all of a sum or parts of it.
 bf16x6::Unless unless(std::uint64_t halves, const Source& a, const Source& b, std::int64_t k, std::int64_t products);

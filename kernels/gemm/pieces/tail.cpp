@@ -70,7 +70,7 @@ std::optional<Tail> tail_of(const GemmProblem& problem, std::string_view tile) {
   if (!possible(problem)) return std::nullopt;
   if (const auto plus = tile.find('+'); plus != tile.npos) return named(problem, tile.substr(plus + 1));
   if (bf16x6::least_splits(chunks_of(problem)) > 1 || pieces::least_splits(problem) > 1) return std::nullopt;
-  if (!pieces::in_two(problem)) return std::nullopt;
+  if (!pieces::in_two(problem) || pieces::in_registers(problem)) return std::nullopt;
   constexpr double kLaunches = 4;   // microseconds of two more, beside what the model has for their beginnings,
   constexpr double kClear = 0.985;  // and what it may be wrong by
   constexpr std::int64_t kRows = 128;

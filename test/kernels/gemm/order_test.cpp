@@ -15,6 +15,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/tensor_cores/hgemm_rows.h"
 #include "nervanagpu/nervanagpu.hpp"
@@ -140,10 +141,23 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     if (ring) out.tile = "ring" + out.tile;
     if (hgemm::is(k)) out.tile = hgemm::tile_name(k);
     if (f16x3::is(k)) out.tile = f16x3::tile_name(k);
+    if (f16x3_rs::is(k)) few_rows(k, out);
     return out;
   }
+  // Always partial sums; one of 64 and one of 5 terms more, or two of 128 and a part of one.
+  static void few_rows(const Kernel& k, Product& out) {
+    GemmProblem& p = out.p;
+    out.tile = f16x3_rs::tile_name(k);
+    p.splits = std::max<std::int64_t>(p.splits, 2);
+    p.m = f16x3_rs::large_a(k) ? 132 : 37, p.n = f16x3_rs::large_a(k) ? 37 : 132;
+    p.k = 64 * 11 + 4;
+    p.lda = (p.a_transposed ? p.m : p.k) + 4 - (p.a_transposed ? p.m : p.k) % 4;
+    p.ldb = (p.b_transposed ? p.k : p.n) + 4 - (p.b_transposed ? p.k : p.n) % 4;
+    p.ldc = p.n + 4;
+  }
 
-  static bool in_pieces(const Kernel& k) { return bf16x6::is(k) || f16x3::is(k); }
+  static bool in_pieces(const Kernel& k) { return bf16x6::is(k) || f16x3::is(k) || f16x3_rs::is(k); }
+  static bool in_halves(const Kernel& k) { return f16x3::is(k) || f16x3_rs::is(k); }
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
     test::Cut cut;
@@ -198,7 +212,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     const auto order = test::order_of(kernel.manifest().accum);
     EXPECT_TRUE(order) << kernel.name() << ": .accum " << kernel.manifest().accum;
     test::Cut cut = cut_of(*plan, p);
-    if (f16x3::is(kernel)) {
+    if (in_halves(kernel)) {
       cut.e_a = test::scale_of(a, p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.lda);
       cut.e_b = test::scale_of(b, p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.ldb);
     }
@@ -284,9 +298,9 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
     }
     if (hgemm::is(k) && parts.p.c_type == Dtype::int32 && turn % 2 == 0) parts.p.c_type = Dtype::float32;
     // What spans too many exponents is not multiplied by two pieces.
-    const bool also = judge(k, parts, turn % 4 < 2 || f16x3::is(k) ? 0 : 2);
+    const bool also = judge(k, parts, turn % 4 < 2 || in_halves(k) ? 0 : 2);
     ran = ran || also;
-    if (in_pieces(k)) {
+    if (in_pieces(k) && !f16x3_rs::is(k)) {
       Product chunk = made_for(k, 1);
       chunk.p.k = 64;
       ASSERT_TRUE(judge(k, chunk, 3));
