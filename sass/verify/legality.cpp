@@ -49,6 +49,7 @@ class Checker {
       closing(i);
       if (!code_.steps[i].known) continue;
       registers(i);
+      converts(i);
       stale_reuse(i);
       if (code_.steps[i].inst.op == Op::LDGDEPBAR) commits(i);
       if (is_barrier(code_.steps[i].inst.op)) overtaken_barrier(i, i, 0);
@@ -130,6 +131,15 @@ class Checker {
                    " registers and must be a multiple of that");
       }
     }
+  }
+
+  // To a float HADD2 converts and adds nothing: an H200 reports another first operand as an illegal instruction.
+  void converts(std::uint32_t i) {
+    const Inst& inst = code_.steps[i].inst;
+    if (code_.arch != Arch::sm_90a || inst.op != Op::HADD2 || !inst.has(Axis::kPack, Tok::F32)) return;
+    const Operand& first = inst.operands()[1];
+    if (first.kind == OperandKind::kGpr && first.reg == kRZ) return;
+    say(i, "HADD2.F32 is an illegal instruction unless its first source is RZ");
   }
 
   // An operand kept in the cache while its register is written would be read old. The cache has an entry for each operand

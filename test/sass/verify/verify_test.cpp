@@ -46,6 +46,14 @@ const Case kCases[] = {
        --:-:-:-:1 | FFMA R1, R0, R5, R6
        --:-:-:-:5 | EXIT)"},
 
+    {"ASumToAFloat", R"(
+       --:-:-:-:5 | HADD2.F32 R0, R4.H0_H0, R5.H1_H1
+       --:-:-:-:5 | EXIT)",
+     "HADD2 at 0x0000 (hand.sass:2): HADD2.F32 is an illegal instruction unless its first source is RZ",
+     R"(
+       --:-:-:-:5 | HADD2.F32 R0, -RZ, R5.H1_H1
+       --:-:-:-:5 | EXIT)"},
+
     {"FmaToAluInTwoSteps", R"(
        --:-:-:-:1 | FFMA R0, R4, R5, R6
        --:-:-:-:3 | FFMA R2, R4, R5, R6
