@@ -523,8 +523,8 @@ std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) 
   Device& device = current_device();
   const GemmProblem p = sgemm::reduced(device.registry(), problem);
   const std::size_t bytes = sgemm::workspace_of(device, p, tile);
-  if (!tile.empty() || (p.a != 0 && p.b != 0)) return bytes;
-  GemmProblem anywhere = p;  // an address that is not known yet may be any
+  if (!tile.empty() || (p.a != 0 && p.b != 0) || !sgemm::in_pieces(device.registry(), p)) return bytes;
+  GemmProblem anywhere = p;  // an address that is not known yet may be any; pieces of a large operand depend on it
   for (std::uint64_t* x : {&anywhere.a, &anywhere.b}) *x = *x == 0 ? size_of(p.a_type) : *x;
   return std::max(bytes, sgemm::workspace_of(device, anywhere, tile));
 }

@@ -87,6 +87,24 @@ TEST_F(F16x3Test, LaunchesOfAShortProduct) {
   EXPECT_THROW(launched(problem(1024, 1024, 1024), "128x128+strict"), InvalidArgument);
 }
 
+// The large operand is taken apart by the kernel that multiplies it, if it begins where the copy engine wants it to.
+TEST_F(F16x3Test, LaunchesOfFewRows) {
+  GemmProblem p = problem(64, 4096, 4096);
+  EXPECT_EQ(launched(p), (Names{"f16x2_44", "f16x3_rs_nn_b_64", "gemm_if_nn_128x128_4", "split_sum_f32_f32_4x4"}));
+  const std::size_t bytes = gemm_workspace(p);
+  EXPECT_LT(bytes, std::size_t{8} << 20) << "no pieces of the large operand";
+  p.b += 4;
+  const Names aside = launched(p);
+  EXPECT_EQ(aside.at(1).substr(0, 9), "f16x3_nn_");
+  const std::size_t more = gemm_workspace(p);
+  EXPECT_GT(more, std::size_t{100} << 20);
+  p.b = 0;
+  EXPECT_EQ(gemm_workspace(p), more) << "where it begins is not known yet";
+  std::swap(p.m, p.n);
+  p.ldb = p.ldc = p.n, p.b = 2 * p.a;
+  EXPECT_EQ(launched(p).at(1), "f16x3_rs_nn_a_64");
+}
+
 // 32 x 22 tiles are five rounds of 132 multiprocessors and 44 more: the last two rows of them are another launch, in parts.
 TEST_F(F16x3Test, WholeRoundsAndATail) {
   EXPECT_EQ(launched(problem(4096, 4096, 4096)),
