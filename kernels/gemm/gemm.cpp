@@ -419,15 +419,18 @@ const sass::Condition* unmet(const Kernel& k, const GemmProblem& problem, std::i
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
   const std::int64_t splits = splits_of(registry, p);
   const auto tail = in_pieces(registry, p) ? f16x3::tail_of(p, tile) : std::nullopt;
+  // Of two pieces: beside kernels that take the large operand apart themselves, what it costs to have it written.
+  double written = 0;
+  if (in_pieces(registry, p) && pieces::in_registers(p)) {
+    const bf16x6::Choice whole = f16x3::choice_of(p);
+    written = whole.cost - whole.product;
+  }
   std::vector<Plan> out;
   for (const Kernel* k : candidates(registry, p, tile)) {
     if (!is_for(*k, p, splits, tile)) continue;
     if (unmet(*k, p, splits) != nullptr) continue;
     if (f16x3::is(*k)) {
       const GemmProblem head = f16x3::head_part(p, tail);
-      // Beside kernels that take the large operand apart themselves, what it costs to have it written.
-      const bf16x6::Choice whole = f16x3::choice_of(p);
-      const double written = pieces::in_registers(p) ? whole.cost - whole.product : 0;
       out.push_back({k,
                      f16x3::grid(*k, head, splits, multiprocessors),
                      splits,

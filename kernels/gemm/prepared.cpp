@@ -139,7 +139,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const Place workspace_b = {&Call::workspace, room.b};
   const auto count = static_cast<int>(two ? f16x3::kPieces : bf16x6::kPieces);
   out.count = count;
-  const auto kept = [&](const PiecesAt& x) { return x.address != 0 && x.count == count; };
+  const auto kept = [&](const PiecesAt& x) { return kept::has(x, count); };
   out.a = kept(problem.a_pieces) ? Place{&Call::a_pieces, kept::before(count)} : workspace_a;
   out.b = kept(problem.b_pieces) ? Place{&Call::b_pieces, kept::before(count)} : workspace_b;
   const auto at = [](const Kernel& kernel, std::string_view name) { return offset_of(kernel, name, kNone); };

@@ -142,8 +142,9 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   Room out;
   out.halves = kRangeBytes;
   // Behind pieces that are kept, multiply-adds follow there; so nothing else writes any.
-  const auto kept = [&](const PiecesAt& x) { return x.address != 0 && x.count == 2 && pieces::in_registers(p); };
-  const auto bytes = [&](const Side& s, const PiecesAt& x) { return kept(x) ? 0 : lines(s.bytes(kPieces)); };
+  const auto bytes = [&](const Side& s, const PiecesAt& x) {
+    return kept::has(x, 2) && pieces::in_registers(p) ? 0 : lines(s.bytes(kPieces));
+  };
   out.a = kRangeBytes + kHalvesBytes;
   out.b = out.a + bytes(a_of(p), p.a_pieces);
   out.partial_sums = out.b + bytes(b_of(p), p.b_pieces);

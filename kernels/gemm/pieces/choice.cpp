@@ -35,7 +35,7 @@ bool is_short(const GemmProblem& p) {
 }
 double written_microseconds(const GemmProblem& p) {
   const double launches = is_short(p) ? 5 : 7.5;
-  return bf16x6::best(p, f16x3::kWidths, f16x3::kPieces, least_splits(p)).cost + launches;
+  return f16x3::choice_of(p).cost + launches;
 }
 double registers_microseconds(const GemmProblem& p) {
   constexpr double kLaunches = 7;  // before and behind it

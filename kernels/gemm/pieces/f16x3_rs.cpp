@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/choice.h"
@@ -34,6 +33,10 @@ std::int64_t tiles_of(const GemmProblem& p, bool of_a, int width, std::int64_t s
   return splits * ceil_div(of_a ? p.m : p.n, kRows) * ceil_div(of_a ? p.n : p.m, width);
 }
 
+std::int64_t ctas_of(std::int64_t tiles, int multiprocessors) {
+  return std::min({tiles, std::max<std::int64_t>(multiprocessors, 1), kMostCtas});
+}
+
 // Splits end where groups of small elements do (f16x2.sass).
 bool whole_groups(const Side& large, std::int64_t chunks, std::int64_t splits) {
   const std::int64_t length = f16x3::groups_of(large).length;
@@ -44,19 +47,12 @@ double microseconds(const GemmProblem& p, bool of_a, const bf16x6::Width& w, std
   constexpr double kStart = 13;      // the small operand's pieces, the sample, the first stage
   constexpr double kMemory = 3.6e6;  // bytes a microsecond, of the large operand
   constexpr double kSums = 1.6e6;    // bytes a microsecond, written and read again
-  const std::int64_t ctas =
-      std::min<std::int64_t>(std::min<std::int64_t>(multiprocessors, kMostCtas), tiles_of(p, of_a, w.columns, splits));
-  const auto rounds = static_cast<double>(ceil_div(tiles_of(p, of_a, w.columns, splits), ctas));
+  const std::int64_t tiles = tiles_of(p, of_a, w.columns, splits);
+  const auto rounds = static_cast<double>(ceil_div(tiles, ctas_of(tiles, multiprocessors)));
   const auto chunks = static_cast<double>(ceil_div(chunks_of(p), splits));
   const double large = 4.0 * static_cast<double>(of_a ? p.m : p.n) * static_cast<double>(p.k);
   const double sums = 4.0 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
   return kStart + std::max(rounds * chunks * w.chunk, large / kMemory) + sums / kSums;
-}
-
-bool takes(const GemmProblem& p, bool of_a) {
-  const Side large = large_of(p, of_a);
-  constexpr std::int64_t kUnit = 4;  // elements of 16 bytes
-  return large.from.address % 16 == 0 && large.from.leading % kUnit == 0 && large.inner % kUnit == 0;
 }
 
 }  // namespace
@@ -99,9 +95,11 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   const bool of_a = large_a(k);
   if (!bf16x6::fits(k, p, {}) || of_a != (p.m > p.n) || (!tile.empty() && tile != tile_name(k))) return false;
   if (p.batch > 1 || splits < 2 || p.m * p.n >= kMaxSums) return false;
-  const PiecesAt& pieces = of_a ? p.a_pieces : p.b_pieces;
-  if (pieces.address != 0 && pieces.count == f16x3::kPieces) return false;  // kept: f16x3.sass reads them
-  return takes(p, of_a) && whole_groups(large_of(p, of_a), chunks_of(p), splits);
+  if (kept::has(of_a ? p.a_pieces : p.b_pieces, f16x3::kPieces)) return false;  // f16x3.sass reads them
+  const Side large = large_of(p, of_a);
+  constexpr std::int64_t kUnit = 4;  // elements of 16 bytes
+  const bool lies = large.from.address % 16 == 0 && large.from.leading % kUnit == 0 && large.inner % kUnit == 0;
+  return lies && whole_groups(large, chunks_of(p), splits);
 }
 
 double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -110,8 +108,8 @@ double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int mult
 }
 
 Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
-  const std::int64_t most = std::min<std::int64_t>(std::max(multiprocessors, 1), kMostCtas);
-  Grid out = {static_cast<std::uint32_t>(std::min(most, tiles_of(p, large_a(k), k.number("BN"), splits))), 1, 1};
+  const std::int64_t tiles = tiles_of(p, large_a(k), k.number("BN"), splits);
+  Grid out = {static_cast<std::uint32_t>(ctas_of(tiles, multiprocessors)), 1, 1};
   out.early = true;  // behind f16x2.sass's, for which it waits
   return out;
 }
@@ -133,7 +131,7 @@ Values values(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device
   const std::int64_t chunks = chunks_of(p);
   const std::int64_t blocks = ceil_div(chunks, splits);
   const std::int64_t across = ceil_div(of_a ? p.n : p.m, k.number("BN"));
-  const std::int64_t tiles = across * ceil_div(of_a ? p.m : p.n, kRows);
+  const std::int64_t tiles = tiles_of(p, of_a, k.number("BN"), 1);
   Values v;
   hgemm::put_maps(v, device, maps(k, p));
   v.u64(p.workspace + where.partial_sums).u64(p.workspace + where.halves).u64(large.from.address);

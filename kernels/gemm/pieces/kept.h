@@ -21,9 +21,14 @@ constexpr std::uint64_t words_at(std::int64_t count, bool k_inside) {
   return count == 2 && !k_inside ? kWords : 0;
 }
 
-// Their address; 0: none are kept for a product of `count`.
+// Some are kept, for a product of `count`.
+constexpr bool has(const PiecesAt& at, std::int64_t count) {
+  return at.address != 0 && at.count == count;
+}
+
+// Their address; 0: none are.
 constexpr std::uint64_t words(const PiecesAt& at, std::int64_t count, bool k_inside) {
-  return at.address == 0 || at.count != count ? 0 : at.address + words_at(count, k_inside);
+  return has(at, count) ? at.address + words_at(count, k_inside) : 0;
 }
 
 // Whether those of A (B) are of the operand as it lies.
