@@ -25,8 +25,6 @@ ANONYMOUS = re.compile(r"^namespace \{\n.*?^\}  // namespace$", re.S | re.M)
 # sass/cubin.h is the face of a cubin's writer, sass/asm, and of its reader, sass/dis.
 ALLOWED = {("sass/cubin", "sass/asm")}
 FACES = {"sass/cubin.h"}
-# The emulator's folders are parts of one machine: its state, what instructions do to it, what checked mode asks of it.
-ENTANGLED = {"sass/emulate"}
 
 # What room needs what other, and the file and line where it says so first.
 Needs = dict[str, dict[str, str]]
@@ -112,13 +110,13 @@ def _circle(graph: Needs, start: str) -> list[str]:
     return []
 
 
-def inner_needs(texts: Mapping[str, str], entangled: bool = False) -> Needs:
-    """Of the folders within rooms, those of ENTANGLED or all the others."""
+def inner_needs(texts: Mapping[str, str]) -> Needs:
+    """Of the folders within rooms."""
     divided = {room_of(path) for path in texts if path.count("/") > 2}  # rooms that have folders
     found: Needs = {}
     for path, text in texts.items():
         mine = inner_room_of(path)
-        if not mine or room_of(path) not in divided or (room_of(path) in ENTANGLED) != entangled:
+        if not mine or room_of(path) not in divided:
             continue
         found.setdefault(mine, {})
         for line, words in enumerate(text.splitlines(), 1):
@@ -132,11 +130,7 @@ def inner_needs(texts: Mapping[str, str], entangled: bool = False) -> Needs:
 
 def circles(texts: Mapping[str, str]) -> list[str]:
     """A sentence for each circle; each room is named in one of them at the most."""
-    found = _circles_of(needs(texts)) + _circles_of(inner_needs(texts))
-    entangled = inner_needs(texts, entangled=True)
-    if entangled and not _circles_of(entangled):
-        found.append(f"tools/rooms.py:1: there is no circle in {', '.join(ENTANGLED)}: take it out of ENTANGLED")
-    return found
+    return _circles_of(needs(texts)) + _circles_of(inner_needs(texts))
 
 
 def _circles_of(graph: Needs) -> list[str]:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nervanagpu/texture.hpp"
-#include "sass/emulate/texture/texture.h"
+#include "sass/emulate/memory/texture.h"
 
 namespace nervanagpu {
 

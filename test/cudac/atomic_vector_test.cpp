@@ -1,5 +1,5 @@
 // Atomics of several floats, each a step of its own, and of 128 bits: every thread has its own 16 bytes.
-#include "sass/emulate/ops/half_math.h"
+#include "sass/emulate/lanes/half_math.h"
 #include "test/cudac/program.h"
 
 namespace nervanagpu::test {

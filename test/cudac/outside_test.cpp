@@ -1,6 +1,6 @@
 // fma.rn.oob, as PTX defines it and an H200 computes it: zero where a factor is the not-a-number that the copy engine
 // fills in outside of a tensor, else the sum, rounded once.
-#include "sass/emulate/ops/half_math.h"
+#include "sass/emulate/lanes/half_math.h"
 #include "test/cudac/program.h"
 
 namespace nervanagpu::test {

@@ -39,13 +39,6 @@ def test_a_circle_within_a_room() -> None:
     ]
 
 
-def test_rooms_that_may_have_circles_have_some() -> None:
-    texts = {"sass/emulate/a/x.h": includes("sass/emulate/b/y.h"), "sass/emulate/b/y.h": includes()}
-    assert "take it out of ENTANGLED" in rooms.circles(texts)[0]
-    texts["sass/emulate/b/y.h"] = includes("sass/emulate/a/x.h")
-    assert rooms.circles(texts) == []
-
-
 @pytest.mark.parametrize(
     "texts",
     [

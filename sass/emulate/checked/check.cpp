@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/state/grid.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

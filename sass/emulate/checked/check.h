@@ -17,8 +17,7 @@
 #include "sass/emulate/checked/shadow.h"
 #include "sass/emulate/checked/store_marks.h"
 #include "sass/emulate/checked/tensor_marks.h"
-#include "sass/emulate/machine/warp.h"
-#include "sass/emulate/memory/access_lane.h"
+#include "sass/emulate/state/warp.h"
 #include "sass/isa/latency.h"
 
 namespace nervanagpu::sass::emulate {

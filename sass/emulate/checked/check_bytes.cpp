@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
 #include "sass/isa/access.h"
 #include "sass/isa/op_facts.h"
 

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/machine/grid.h"
+#include "sass/emulate/state/grid.h"
 
 namespace nervanagpu::sass::emulate {
 

@@ -5,9 +5,8 @@
 #include <cstdio>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/cluster.h"
-#include "sass/emulate/machine/grid.h"
+#include "sass/emulate/state/cluster.h"
+#include "sass/emulate/state/grid.h"
 #include "sass/isa/hex.h"
 
 namespace nervanagpu::sass::emulate {

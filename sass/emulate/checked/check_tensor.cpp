@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/state/grid.h"
 
 namespace nervanagpu::sass::emulate {
 bool Checker::owned(const WarpState& s, std::uint16_t tag) {

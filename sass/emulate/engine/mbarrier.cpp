@@ -6,10 +6,11 @@
 #include <string>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/cluster.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/engine/families.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/state/cluster.h"
+#include "sass/emulate/state/grid.h"
 #include "sass/isa/hex.h"
 
 namespace nervanagpu::sass::emulate {

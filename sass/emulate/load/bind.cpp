@@ -4,7 +4,12 @@
 #include <array>
 #include <bit>
 
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/engine/families.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/tensor/families.h"
+#include "sass/emulate/texture/families.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
@@ -121,55 +126,6 @@ const Uop* guarded(Warp& w, const Uop* u) {
   return next;
 }
 
-}  // namespace
-
-void signs_as_integer(Detail& x) {
-  for (Src& s : x.src) {
-    if (s.neg || s.inv) {
-      s.flip = ~0u;
-      s.add = s.neg && !s.inv ? 1 : 0;
-      s.plain = false;
-    }
-  }
-}
-
-void signs_as_float(Detail& x, std::uint32_t sign) {
-  for (Src& s : x.src) {
-    if (s.abs) s.keep = ~sign;
-    if (s.neg) s.flip = sign;
-    s.plain = !s.abs && !s.neg;
-  }
-}
-
-Round round_of(const Inst& inst) {
-  switch (inst.mod(Axis::kRound)) {
-    case Tok::RM:
-    case Tok::FLOOR: return kDown;
-    case Tok::RP:
-    case Tok::CEIL: return kUp;
-    case Tok::RZ:
-    case Tok::TRUNC: return kZeroward;
-    default: return kNearest;
-  }
-}
-
-bool sets_cc(const Inst& inst) {
-  return std::ranges::any_of(inst.operands(), [](const Operand& o) { return o.sub == Tok::CC; });
-}
-
-bool says(const Inst& inst, std::string_view text) {
-  for (const Modifier& m : inst.modifiers()) {
-    std::string_view all = tok_text(m.tok);
-    if (all == text) return true;
-    while (!all.empty()) {  // one of the words of RED.POPC
-      const std::size_t dot = all.find('.');
-      if (all.substr(0, dot) == text) return true;
-      all = dot == std::string_view::npos ? std::string_view{} : all.substr(dot + 1);
-    }
-  }
-  return false;
-}
-
 // What is compiled for each set of the host's vector instructions.
 struct Lanewise {
   Family xmad, integer64, logic64, compare64, floats, integer, logic, compare, shared;
@@ -185,6 +141,7 @@ constexpr auto families_with(const Lanewise& own) {
        bind_double,   bind_mufu,     bind_half,      nullptr});
 }
 
+// nullptr-terminated; chosen once for this machine's vector instructions.
 const Family* families() {
   static constexpr auto kBaseline =
       families_with({baseline::bind_xmad, baseline::bind_integer64, baseline::bind_logic64, baseline::bind_compare64,
@@ -199,6 +156,8 @@ const Family* families() {
 #endif
   return kBaseline.data();
 }
+
+}  // namespace
 
 bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b) {
   Detail& x = b.detail;

@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "sass/emulate/checked/check.h"
+#include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/load/bind.h"
-#include "sass/emulate/load/kernel.h"
-#include "sass/emulate/machine/external.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/ops/external.h"
+#include "sass/emulate/uop/kernel.h"
 #include "sass/isa/codec.h"
 #include "sass/isa/op_facts.h"
 #include "sass/isa/raw_word.h"

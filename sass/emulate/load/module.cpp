@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sass/emulate/load/kernel.h"
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/state/warp.h"
+#include "sass/emulate/uop/kernel.h"
 #include "sass/relocate.h"
 
 namespace nervanagpu::sass::emulate {

@@ -1,7 +1,7 @@
 #include "sass/emulate/load/size.h"
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/kernel.h"
+#include "sass/emulate/uop/kernel.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

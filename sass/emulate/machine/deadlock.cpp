@@ -1,12 +1,13 @@
-// Why nothing goes on: for each group of lanes where it is and what it waits for.
+#include "sass/emulate/machine/deadlock.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
 
-#include "sass/emulate/engine/mbarrier.h"
-#include "sass/emulate/machine/cluster.h"
-#include "sass/emulate/machine/grid.h"
+#include "sass/emulate/machine/barriers.h"
+#include "sass/emulate/state/grid.h"
+#include "sass/emulate/state/mbarrier.h"
 #include "sass/isa/arch.h"
 
 namespace nervanagpu::sass::emulate {
@@ -19,6 +20,7 @@ std::uint32_t pc_of(const Group& g) {
   return g.state == Group::State::kReady && g.pc != 0 ? g.pc - 1 : g.pc;
 }
 
+// For each group of lanes where it is and what it waits for.
 std::string waits(const Warp& w, const Group& g) {
   const Kernel& kernel = *w.cta->grid->kernel;
   const Cta& cta = *w.cta;

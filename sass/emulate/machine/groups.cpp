@@ -1,12 +1,12 @@
-// Lane groups: how a warp diverges and converges. A divergent branch splits the running group; BSYNC and WARPSYNC make
-// groups wait for each other; groups that stand at the same instruction become one when the next is picked. Before sm_70
-// groups have tokens instead (stack.cpp) and join nowhere else.
+#include "sass/emulate/machine/groups.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/machine/cluster.h"
-#include "sass/emulate/machine/grid.h"
+#include "sass/emulate/machine/deadlock.h"
+#include "sass/emulate/state/cluster.h"
+#include "sass/emulate/state/grid.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -70,36 +70,6 @@ bool within_limit(Warp& w) {
 }
 
 }  // namespace
-
-void split(Warp& w, std::uint32_t lanes, std::uint32_t pc) {
-  w.groups.push_back(Group{.mask = lanes, .pc = pc, .token = w.groups[w.current].token});
-  w.active &= ~lanes;
-  w.exec = w.active;
-}
-
-const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why) {
-  w.instructions += static_cast<std::uint64_t>(u + 1 - w.mark);
-  Group& g = w.groups[w.current];
-  g.mask = w.active;
-  g.pc = pc;
-  w.stop = why;
-  return nullptr;
-}
-
-const Uop* jump(Warp& w, const Uop* u, std::uint32_t target) {
-  const std::uint32_t here = static_cast<std::uint32_t>(u - w.code);
-  const std::uint32_t stay = w.active & ~w.exec;
-  if (stay != 0) {
-    const std::uint32_t taken = w.exec;
-    split(w, stay, here + 1);
-    w.active = taken;
-    return leave(w, u, target, Stop::kBlocked);
-  }
-  if (target <= here && --w.slice == 0) return leave(w, u, target, Stop::kYield);
-  w.instructions += static_cast<std::uint64_t>(u + 1 - w.mark);
-  w.mark = w.code + target;
-  return w.mark;
-}
 
 void release_syncs(Warp& w) {
   for (std::size_t i = 0; i < w.groups.size(); ++i) {

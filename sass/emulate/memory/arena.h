@@ -11,7 +11,7 @@
 
 #include "sass/emulate/emulate.h"
 #include "sass/emulate/memory/lent.h"
-#include "sass/emulate/texture/texture.h"
+#include "sass/emulate/memory/texture.h"
 
 namespace nervanagpu::sass::emulate {
 

@@ -7,10 +7,11 @@
 #include <mutex>
 #include <utility>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/memory/access_lane.h"
-#include "sass/emulate/ops/half_math.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/half_math.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/ops/memory_forms.h"
 #include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass::emulate {

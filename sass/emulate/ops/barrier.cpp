@@ -2,19 +2,17 @@
 // it counts as 32 threads, as on the chip.
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <string>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/machine/barriers.h"
+#include "sass/emulate/ops/families.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
 
 enum class BarKind : std::uint8_t { kSync, kArrive, kReduce };
-enum ReduceKind : std::uint8_t { kPopc, kAnd, kOr };
 
 // Two registers are one: the barrier in its low half, the threads in the high one.
 template <bool in_halves>
@@ -57,7 +55,7 @@ const Uop* bar(Warp& w, const Uop* u) {
     const std::uint32_t p = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;
     bar.red_count += static_cast<std::uint32_t>(std::popcount(p & w.exec));
     bar.red_false += static_cast<std::uint32_t>(std::popcount(~p & w.exec));
-    bar.red_kind = x.kind2;
+    bar.red_kind = static_cast<BarReduce>(x.kind2);
   }
   const std::uint32_t here = static_cast<std::uint32_t>(u - w.code);
   if (kind == BarKind::kArrive) return u + 1;
@@ -72,60 +70,7 @@ const Uop* bar(Warp& w, const Uop* u) {
   return leave(w, u, here, Stop::kBlocked);
 }
 
-bool complete(const Cta& cta, const NamedBarrier& bar) {
-  std::uint32_t arrived = 0;
-  bool all = true;
-  for (const Warp& w : cta.warps) {
-    if (bar.arrived[w.index] != 0 && (w.live & ~bar.arrived[w.index]) == 0) {
-      ++arrived;
-    } else if (w.live != 0) {
-      all = false;
-    }
-  }
-  return bar.counted ? arrived * kLanes >= bar.expected : all;
-}
-
 }  // namespace
-
-void check_whole(Warp& w, const Uop* u) {
-  const std::uint32_t absent = w.live & ~w.exec;
-  const std::uint32_t lucky = w.stacked ? 0 : w.by_chance & w.exec;
-  if (w.checker == nullptr || (absent | lucky) == 0) return;
-  char lanes[16];
-  std::snprintf(lanes, sizeof lanes, "0x%x", absent != 0 ? absent : lucky);
-  std::string what = std::string("lanes ") + lanes + " of the warp " +
-                     (absent != 0 ? "are not here" : "met the others by chance") + ": a warp arrives as one";
-  if (!w.stacked) what += ", behind BSYNC or WARPSYNC";
-  w.checker->found(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "barrier misuse", std::move(what));
-}
-
-bool release_barriers(Cta& cta) {
-  bool any = false;
-  for (std::uint32_t left = cta.pending; left != 0; left &= left - 1) {
-    const unsigned number = static_cast<unsigned>(std::countr_zero(left));
-    const NamedBarrier bar = cta.barriers[number];
-    if (!complete(cta, bar)) continue;
-    cta.pending &= ~(1u << number);
-    any = true;
-    std::uint32_t result = bar.red_count;
-    if (bar.red_kind == kAnd) result = bar.red_false == 0 ? kAllLanes : 0;
-    if (bar.red_kind == kOr) result = bar.red_count != 0 ? kAllLanes : 0;
-    Checker* checker = nullptr;
-    for (Warp& w : cta.warps) {
-      if (bar.arrived[w.index] != 0 && w.checker != nullptr) checker = w.checker;
-    }
-    if (checker != nullptr) checker->barrier_completed(cta, number);
-    for (Warp& w : cta.warps) {
-      for (Group& g : w.groups) {
-        if (g.state != Group::State::kAtBarrier || g.barrier != number) continue;
-        g.state = Group::State::kReady;
-        ++g.pc;
-        w.barrier_result = result;
-      }
-    }
-  }
-  return any;
-}
 
 bool bind_barrier(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
@@ -134,7 +79,7 @@ bool bind_barrier(const Inst& inst, Binding& b) {
     x.kind = static_cast<std::uint8_t>(BarKind::kArrive);
   } else if (says(inst, "RED")) {
     x.kind = static_cast<std::uint8_t>(BarKind::kReduce);
-    x.kind2 = says(inst, "AND") ? kAnd : says(inst, "OR") ? kOr : kPopc;
+    x.kind2 = says(inst, "AND") ? kBarAnd : says(inst, "OR") ? kBarOr : kBarPopc;
   } else if (says(inst, "SYNC") || says(inst, "SYNCALL")) {
     x.kind = static_cast<std::uint8_t>(BarKind::kSync);
   } else {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/uop/binding.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

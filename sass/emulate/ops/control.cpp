@@ -3,10 +3,11 @@
 #include <bit>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/external.h"
-#include "sass/emulate/machine/grid.h"
+#include "sass/emulate/machine/groups.h"
 #include "sass/emulate/ops/cc.h"
+#include "sass/emulate/ops/external.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/state/grid.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {

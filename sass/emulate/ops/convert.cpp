@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/half_math.h"
+#include "sass/emulate/lanes/half_math.h"
+#include "sass/emulate/ops/families.h"
 #include "sass/emulate/ops/wide.h"
 #include "sass/isa/row.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sass/emulate/load/bind.h"
 #include "sass/emulate/ops/cc.h"
+#include "sass/emulate/ops/families.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {

@@ -5,8 +5,9 @@
 #include <bit>
 #include <cstring>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/memory/access_lane.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/ops/memory_forms.h"
 #include "sass/isa/access.h"
 
 namespace nervanagpu::sass::emulate {

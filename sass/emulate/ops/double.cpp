@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sass/emulate/load/bind.h"
+#include "sass/emulate/ops/families.h"
 #include "sass/emulate/ops/wide.h"
 
 namespace nervanagpu::sass::emulate {

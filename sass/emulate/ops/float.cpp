@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/state/warp.h"
 #include "sass/isa/row.h"
 
 #if defined(NG_EMULATE_AVX2)
@@ -16,7 +16,7 @@
 
 #include "sass/emulate/ops/target_begin.h"
 
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {

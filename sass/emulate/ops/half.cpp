@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "sass/emulate/engine/tensor_map.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/half_math.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/half_math.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/ops/families.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <span>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/state/warp.h"
 
 #include "sass/emulate/ops/target_begin.h"
 
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {

@@ -3,15 +3,15 @@
 #include <bit>
 #include <cstdint>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/state/warp.h"
 #include "sass/isa/row.h"
 
 #include "sass/emulate/ops/target_begin.h"
 
+#include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/cc.h"
 #include "sass/emulate/ops/compare_lanes.h"
-#include "sass/emulate/ops/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/memory/access_lane.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/ops/families.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -4,9 +4,10 @@
 #include <cstring>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/memory/access_lane.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/ops/memory_forms.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {

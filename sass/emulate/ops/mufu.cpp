@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/ops/families.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

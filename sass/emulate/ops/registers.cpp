@@ -2,9 +2,9 @@
 #include <string>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/state/grid.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

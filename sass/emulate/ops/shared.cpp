@@ -3,14 +3,15 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/cluster.h"
-#include "sass/emulate/machine/warp.h"
-#include "sass/emulate/memory/access_lane.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/state/cluster.h"
+#include "sass/emulate/state/warp.h"
 
 #include "sass/emulate/ops/target_begin.h"
 
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {

@@ -1,9 +1,9 @@
 // Special registers.
 #include <cstdint>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/state/grid.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {

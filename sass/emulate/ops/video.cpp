@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/ops/families.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -1,7 +1,7 @@
 // multiply() for processors with AVX2: 16 columns at a time in float32, whose operations are all exact here but for the
 // cuts that the model wants. Columns with numbers that float32 cannot carry through (NaN, infinity, very large or small
 // exponents) take the plain way.
-#include "sass/emulate/machine/cpu.h"
+#include "sass/emulate/tensor/cpu.h"
 #include "sass/emulate/tensor/tensor_fast.h"
 
 #if defined(__x86_64__)

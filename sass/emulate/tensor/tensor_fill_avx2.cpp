@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sass/emulate/machine/cpu.h"
+#include "sass/emulate/tensor/cpu.h"
 #include "sass/emulate/tensor/tensor_operands.h"
 
 #if defined(__x86_64__)

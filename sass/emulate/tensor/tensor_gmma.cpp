@@ -5,8 +5,8 @@
 #include <string>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/tensor/families.h"
 #include "sass/emulate/tensor/tensor_layout.h"
 #include "sass/emulate/tensor/tensor_sparse.h"
 #include "sass/emulate/tensor/tensor_unit.h"

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/tensor/families.h"
 #include "sass/emulate/tensor/tensor_sparse.h"
 #include "sass/emulate/tensor/tensor_unit.h"
 

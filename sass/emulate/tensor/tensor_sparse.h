@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "sass/emulate/load/bind.h"
 #include "sass/emulate/tensor/tensor_unit.h"
+#include "sass/emulate/uop/binding.h"
 
 namespace nervanagpu::sass::emulate {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/state/warp.h"
 #include "sass/emulate/tensor/tensor_fast.h"
 #include "sass/emulate/tensor/tensor_operands.h"
 #include "sass/isa/inst.h"

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "sass/emulate/lanes/half_math.h"
+#include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/memory/arena.h"
-#include "sass/emulate/ops/half_math.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/texture/families.h"
 #include "sass/emulate/texture/texture_ops.h"
 #include "sass/isa/row.h"
 

@@ -1,13 +1,14 @@
 // TEX, TLD, TLD4, TXD, TXQ: textures by handle. There are no mipmaps here, so levels of detail and slopes change nothing.
 #include "sass/emulate/texture/texture_ops.h"
+#include "sass/emulate/texture/families.h"
 
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/state/grid.h"
 #include "sass/emulate/texture/texture_read.h"
 #include "sass/isa/hex.h"
 #include "sass/isa/row.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/warp.h"
-#include "sass/emulate/texture/texture.h"
+#include "sass/emulate/memory/texture.h"
+#include "sass/emulate/state/warp.h"
+#include "sass/emulate/uop/binding.h"
 
 namespace nervanagpu::sass::emulate {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sass/emulate/ops/half_math.h"
+#include "sass/emulate/lanes/half_math.h"
 #include "sass/emulate/texture/texture_filter.h"
 
 namespace nervanagpu::sass::emulate {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "sass/emulate/memory/arena.h"
-#include "sass/emulate/texture/texture.h"
+#include "sass/emulate/memory/texture.h"
 
 namespace nervanagpu::sass::emulate {
 

@@ -1,5 +1,5 @@
 // Mbarriers alone and in kernels: phases, bytes, misuse, waits that never end.
-#include "sass/emulate/engine/mbarrier.h"
+#include "sass/emulate/state/mbarrier.h"
 
 #include "test/sass/emulate/harness.h"
 

@@ -1,5 +1,5 @@
 // Who may say that nothing goes on: not a thread that waits for one which the system has put aside.
-#include "sass/emulate/machine/spin.h"
+#include "sass/emulate/state/spin.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // H200's is tested in test/python/toolchain/test_textures.py.
 #include <numeric>
 
-#include "sass/emulate/texture/texture.h"
+#include "sass/emulate/memory/texture.h"
 #include "sass/emulate/texture/texture_filter.h"
 #include "test/sass/emulate/harness.h"
 

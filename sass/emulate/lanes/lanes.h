@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/state/warp.h"
 
 // A loop over the lanes. Rows may be the same row but never overlap otherwise, so no iteration depends on another.
 #if defined(__clang__)

@@ -1,12 +1,13 @@
-#include "sass/emulate/machine/external.h"
+#include "sass/emulate/ops/external.h"
+#include "sass/emulate/machine/groups.h"
 
 #include <bit>
 #include <cstdio>
 #include <cstring>
 
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/machine/print_format.h"
-#include "sass/emulate/memory/access_lane.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/ops/print_format.h"
+#include "sass/emulate/state/grid.h"
 #include "sass/isa/arch.h"
 
 namespace nervanagpu::sass::emulate {

@@ -1,13 +1,15 @@
-#include "sass/emulate/machine/cluster.h"
-
-#include <algorithm>
+// What the CTAs of a cluster do together: the cluster barrier, STAS and REDAS.
 #include <cstring>
 
 #include "sass/emulate/checked/check.h"
 #include "sass/emulate/engine/mbarrier.h"
-#include "sass/emulate/load/bind.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/ops/lanes.h"
+#include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/machine/barriers.h"
+#include "sass/emulate/ops/families.h"
+#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/state/cluster.h"
+#include "sass/emulate/state/grid.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -101,78 +103,6 @@ const Uop* store_remote(Warp& w, const Uop* u) {
 }
 
 }  // namespace
-
-Cta* cta_of(const Warp& w, std::uint32_t address) {
-  auto& ctas = w.cta->cluster->ctas;
-  const std::uint32_t rank = address >> kRankShift;
-  return rank < ctas.size() ? &ctas[rank] : nullptr;
-}
-
-bool names_another(const Warp& w, std::uint32_t address) {
-  return address >> kRankShift != w.cta->rank;
-}
-
-std::string no_such_cta(const Warp& w, std::uint32_t address) {
-  return "CTA rank " + std::to_string(address >> kRankShift) + " of a cluster of " +
-         std::to_string(w.cta->cluster->ctas.size());
-}
-
-void note_remote(Warp& w, const Uop* u, unsigned lane, Cta& target, std::uint32_t address, unsigned bytes,
-                 Intent intent) {
-  const bool gone = std::none_of(target.warps.begin(), target.warps.end(), [](const Warp& o) { return o.live != 0; });
-  if (gone && !w.checker->again(u, "access to a CTA that has exited", w)) {
-    w.checker->found(
-        w, u, lane, "access to a CTA that has exited",
-        "the CTA of rank " + std::to_string(target.rank) + " has exited, and its shared memory may be another's");
-  }
-  // The barrier that this warp can arrive at next is the first that is behind the access.
-  const std::uint64_t phase = w.cta->cluster->phase;
-  const std::uint64_t until = w.cluster_owed != 0 && w.cluster_phase > phase ? phase + 2 : phase + 1;
-  if (until > target.touched_until) {
-    target.touched_until = until;
-    target.touched_pc = static_cast<std::uint32_t>(u - w.code);
-    target.touched_by = &w;
-  }
-  if (bytes != 0) target.checker->shared_access(w, u, lane, (address & kRankOffset) - w.shared_base, bytes, intent);
-}
-
-bool release_cluster(Cluster& cluster) {
-  if (!cluster.pending) return false;
-  for (const Cta& cta : cluster.ctas) {
-    for (const Warp& w : cta.warps) {
-      if ((w.live & ~cta.cluster_arrived[w.index]) != 0) return false;
-    }
-  }
-  cluster.pending = false;
-  ++cluster.phase;
-  for (Cta& cta : cluster.ctas) {
-    cta.cluster_arrived.fill(0);
-    if (cta.checker != nullptr && cta.rank == 0) cta.checker->cluster_completed();
-    for (Warp& w : cta.warps) {
-      for (Group& g : w.groups) {
-        if (g.state == Group::State::kAtCluster) g.state = Group::State::kReady;
-      }
-    }
-  }
-  return true;
-}
-
-std::string missing_at_cluster(const Cluster& cluster) {
-  std::string text;
-  unsigned named = 0;
-  unsigned missing = 0;
-  for (const Cta& cta : cluster.ctas) {
-    for (const Warp& w : cta.warps) {
-      if ((w.live & ~cta.cluster_arrived[w.index]) == 0) continue;
-      ++missing;
-      if (named == 4) continue;
-      text += (named++ == 0 ? "" : ", ") + std::string("warp ") + std::to_string(w.index) + " of rank " +
-              std::to_string(cta.rank);
-    }
-  }
-  if (missing > named) text += " and " + std::to_string(missing - named) + " more";
-  return text;
-}
 
 bool bind_cluster(const Inst& inst, Binding& b) {
   Detail& x = b.detail;

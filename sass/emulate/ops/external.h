@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/state/warp.h"
 
 namespace nervanagpu::sass::emulate {
 

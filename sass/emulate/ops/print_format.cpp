@@ -1,4 +1,4 @@
-#include "sass/emulate/machine/print_format.h"
+#include "sass/emulate/ops/print_format.h"
 
 #include <algorithm>
 #include <array>

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sass/emulate/emulate.h"
-#include "sass/emulate/load/uop.h"
 #include "sass/emulate/memory/arena.h"
+#include "sass/emulate/uop/uop.h"
 
 namespace nervanagpu::sass::emulate {
 
@@ -38,6 +38,9 @@ inline constexpr std::uint32_t kSharedWindow32 = 0x100'0000;
 inline constexpr std::uint32_t kLocalWindow32 = 0x200'0000;
 inline constexpr std::uint32_t kCodeWindow32 = 0x7b00'0000;
 inline constexpr std::uint32_t kExternalWindow32 = 0x7c00'0000;
+
+// What an access does.
+enum class Intent : std::uint8_t { kLoad, kStore, kAtomic, kAsyncStore };
 
 class Checker;
 struct Grid;
@@ -126,6 +129,8 @@ struct alignas(64) Warp {
   [[nodiscard]] std::uint32_t* row(std::uint16_t r) const { return file + std::size_t{r} * kLanes; }
 };
 
+enum BarReduce : std::uint8_t { kBarPopc, kBarAnd, kBarOr };
+
 struct NamedBarrier {
   std::uint32_t expected = 0;                   // threads; 0: all of the CTA
   bool counted = false;                         // this phase has an explicit count
@@ -133,7 +138,7 @@ struct NamedBarrier {
   std::array<std::uint32_t, kLanes> arrived{};  // lanes of each warp
   std::uint32_t red_count = 0;                  // BAR.RED: lanes whose predicate was true, false
   std::uint32_t red_false = 0;
-  std::uint8_t red_kind = 0;
+  BarReduce red_kind = kBarPopc;
   std::uint32_t where = 0;  // instruction of the first arrival
 };
 
@@ -171,23 +176,10 @@ inline constexpr std::uint32_t kSlice = 4096;  // backward branches that a group
 void split(Warp& w, std::uint32_t lanes, std::uint32_t pc);  // puts `lanes` of the running group aside, to go on at pc
 const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why);  // the running group stops, to go on at pc
 const Uop* jump(Warp& w, const Uop* u, std::uint32_t target);  // the lanes Warp::exec go to target, others to u + 1
-bool run_warp(Warp& w);                                        // runs until nothing can go on or yields; false: fault
 // Counts an instruction, after which *u is the next; nullptr: the quantum is over.
 inline const Uop* count_quantum(Warp& w, const Uop* u) {
   if (u == nullptr || --w.quantum != 0) return u;
   return leave(w, u - 1, static_cast<std::uint32_t>(u - w.code), Stop::kQuantumOver);
 }
-void release_syncs(Warp& w);  // lets go on who waits for nobody any more
-
-// The convergence stack: stack.cpp.
-void release_tokens(Warp& w);  // like release_syncs
-const Uop* pop_token(Warp& w, const Uop* u,
-                     Token::Kind kind);  // the lanes Warp::exec leave for the nearest of its kind
-
-// Named barriers: barrier.cpp.
-bool release_barriers(Cta& cta);  // completes barriers; true if any did
-// Checked mode: a finding if the warp arrives at a barrier divided. On an H200 BAR, WARPSYNC and then a barrier of the cluster
-// never end if the first found the warp so.
-void check_whole(Warp& w, const Uop* u);
 
 }  // namespace nervanagpu::sass::emulate

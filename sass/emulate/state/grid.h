@@ -9,12 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "sass/emulate/checked/global_shadow.h"
-#include "sass/emulate/load/kernel.h"
-#include "sass/emulate/machine/spin.h"
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/state/spin.h"
+#include "sass/emulate/state/warp.h"
+#include "sass/emulate/uop/kernel.h"
 
 namespace nervanagpu::sass::emulate {
+
+class GlobalShadow;  // checked/global_shadow.h
 
 struct Grid {
   explicit Grid(std::uint64_t threads) : spins(threads) {}
@@ -32,7 +33,7 @@ struct Grid {
   bool printed = false;                    // to the standard output
   std::optional<Diag> fault;
   Report report;
-  std::unique_ptr<GlobalShadow> global;  // checked mode only
+  std::shared_ptr<GlobalShadow> global;  // checked mode only
   bool has_membar = false;               // the kernel has one: flags in global memory may order its CTAs
   bool has_cas = false;                  // and compares and swaps: what it reads before may be without an order
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  // CTAs of one
@@ -41,6 +42,7 @@ struct Grid {
   [[nodiscard]] std::array<std::uint32_t, 3> cta_at(std::uint64_t number, std::uint32_t rank) const;
 };
 
+std::string triple(const std::array<std::uint32_t, 3>& v);  // "(x,y,z)"
 // "kernel K, FILE:LINE, CTA (x,y,z), warp w, lane l"; lane 32: without the lane.
 std::string place(const Kernel& kernel, std::uint32_t index, const Cta& cta, std::uint32_t warp, unsigned lane);
 

@@ -1,10 +1,10 @@
 // From an address of the program to the bytes behind it, or the reason why there are none.
-#include <cstdio>
+#include <algorithm>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/emulate/machine/cluster.h"
-#include "sass/emulate/machine/grid.h"
-#include "sass/emulate/memory/access_lane.h"
+#include "sass/emulate/machine/access_lane.h"
+#include "sass/emulate/state/cluster.h"
+#include "sass/emulate/state/grid.h"
 #include "sass/isa/hex.h"
 
 namespace nervanagpu::sass::emulate {
@@ -116,6 +116,25 @@ std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64
     }
   }
   return outside(w, u, lane, space, address, bytes, intent);
+}
+
+void note_remote(Warp& w, const Uop* u, unsigned lane, Cta& target, std::uint32_t address, unsigned bytes,
+                 Intent intent) {
+  const bool gone = std::none_of(target.warps.begin(), target.warps.end(), [](const Warp& o) { return o.live != 0; });
+  if (gone && !w.checker->again(u, "access to a CTA that has exited", w)) {
+    w.checker->found(
+        w, u, lane, "access to a CTA that has exited",
+        "the CTA of rank " + std::to_string(target.rank) + " has exited, and its shared memory may be another's");
+  }
+  // The barrier that this warp can arrive at next is the first that is behind the access.
+  const std::uint64_t phase = w.cta->cluster->phase;
+  const std::uint64_t until = w.cluster_owed != 0 && w.cluster_phase > phase ? phase + 2 : phase + 1;
+  if (until > target.touched_until) {
+    target.touched_until = until;
+    target.touched_pc = static_cast<std::uint32_t>(u - w.code);
+    target.touched_by = &w;
+  }
+  if (bytes != 0) target.checker->shared_access(w, u, lane, (address & kRankOffset) - w.shared_base, bytes, intent);
 }
 
 void note_shared(Warp& w, const Uop* u, unsigned lane, std::uint32_t address, unsigned bytes, Intent intent) {

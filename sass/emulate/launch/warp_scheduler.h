@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sass/emulate/machine/warp.h"
+#include "sass/emulate/state/warp.h"
 
 namespace nervanagpu::sass::emulate {
 

@@ -1,4 +1,4 @@
-#include "sass/emulate/machine/warp_scheduler.h"
+#include "sass/emulate/launch/warp_scheduler.h"
 
 #include <algorithm>
 

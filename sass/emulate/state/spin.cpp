@@ -1,9 +1,9 @@
-#include "sass/emulate/machine/spin.h"
+#include "sass/emulate/state/spin.h"
 
 #include <cstring>
 
-#include "sass/emulate/machine/cluster.h"
-#include "sass/emulate/machine/grid.h"
+#include "sass/emulate/state/cluster.h"
+#include "sass/emulate/state/grid.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sass/emulate/emulate.h"
-#include "sass/emulate/load/uop.h"
+#include "sass/emulate/uop/uop.h"
 #include "sass/isa/inst.h"
 
 namespace nervanagpu::sass::emulate {

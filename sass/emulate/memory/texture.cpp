@@ -1,4 +1,4 @@
-#include "sass/emulate/texture/texture.h"
+#include "sass/emulate/memory/texture.h"
 
 #include <algorithm>
 #include <mutex>

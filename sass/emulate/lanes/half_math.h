@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sass/emulate/load/uop.h"
+#include "sass/emulate/uop/uop.h"
 
 namespace nervanagpu::sass::emulate {
 

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sass/emulate/machine/warp.h"
-#include "sass/emulate/memory/access_lane.h"
+#include "sass/emulate/state/warp.h"
 
 namespace nervanagpu::sass::emulate {
 
@@ -38,18 +37,5 @@ Cta* cta_of(const Warp& w, std::uint32_t address);
 bool names_another(const Warp& w, std::uint32_t address);
 // "CTA rank 5 of a cluster of 2", for messages.
 std::string no_such_cta(const Warp& w, std::uint32_t address);
-
-// Checked mode: an access to the shared memory of another CTA.
-void note_remote(Warp& w, const Uop* u, unsigned lane, Cta& target, std::uint32_t address, unsigned bytes,
-                 Intent intent);
-
-// Completes the cluster barrier if all that live have arrived; true if so.
-bool release_cluster(Cluster& cluster);
-// Sets the fault: nothing in the cluster can go on, and who waits for what.
-void report_deadlock(Cluster& cluster);
-// Sets the fault: the grid has come to its limit while `running` ran, and where its neighbours are.
-void report_limit(Cluster& cluster, Warp& running);
-// Which warps have not come to the cluster barrier, for reports of deadlocks.
-std::string missing_at_cluster(const Cluster& cluster);
 
 }  // namespace nervanagpu::sass::emulate
