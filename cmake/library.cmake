@@ -4,6 +4,9 @@ target_include_directories(ng_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE
 target_link_libraries(ng_runtime PUBLIC ng_sass ${CMAKE_DL_LIBS} PRIVATE ng_flags)
 target_compile_definitions(ng_runtime PRIVATE NG_BUILDING NG_VERSION="${PROJECT_VERSION}")
 ng_embed(ng_runtime)
+ng_variants(ng_runtime conv/gather/gconv conv/halo/halo conv/halo/halo_swapped conv/halo/halo_update conv/halo/resident
+            conv/implicit/hconv conv/narrow/narrow conv/narrow/narrow_swapped conv/narrow/narrow_update
+            gemm/tensor_cores/hgemm_resident)
 
 add_library(nervanagpu SHARED)
 add_library(nervanagpu::nervanagpu ALIAS nervanagpu)

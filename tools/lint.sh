@@ -18,11 +18,11 @@ if [[ ${1:-} == --changed ]]; then
                        git ls-files -o --exclude-standard -- '*.h' '*.hpp' '*.cpp'; } | sort -u)
 fi
 
-# A compilation database made with clang, whose flags clang-tidy understands. It is only configured, never built,
-# but for the generated table.
+# A compilation database made with clang, whose flags clang-tidy understands. Nothing is built but included files.
 tidy() {
   cmake -S . -B build/lint -G Ninja --log-level=NOTICE -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
     -DNG_PYTHON=ON -DPython_EXECUTABLE="$(command -v "$PY")" >/dev/null
+  cmake --build build/lint --target variant_lines >/dev/null
   printf '%s\n' "${cpp[@]}" | grep '\.cpp$' |
     grep -Fxf <(sed -n "s|^  \"file\": \"$PWD/\(.*\)\",\?$|\1|p" build/lint/compile_commands.json) |
     xargs -r -n 1 -P "$JOBS" clang-tidy -p build/lint --quiet 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)

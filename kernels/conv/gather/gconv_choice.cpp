@@ -9,6 +9,7 @@
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/memo.h"
@@ -19,10 +20,17 @@ namespace {
 using hgemm::Form;
 using hgemm::Tile;
 
-constexpr std::int64_t kBlock = 64;          // of k
-constexpr std::int64_t kMostEntries = 1024;  // gconv.sass's table
-constexpr std::int64_t kWidest = 192;        // columns of a tile
-constexpr std::array kTiles = {Tile{Form::tiles, 128, 64}, Tile{Form::tiles, 128, 128}, Tile{Form::tiles, 128, 192}};
+constexpr std::int64_t kWidest = 192;  // columns of a tile
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/gather/gconv.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    add(Tile{Form::tiles, variants::number(line, "BM"), variants::number(line, "BN")});
+  }
+};
+constexpr auto kTiles = variants::table<Tile, Template>();
+constexpr std::int64_t kMostEntries = variants::number(variants::let(Template::kLines, "MOST_ENTRIES"));
 constexpr std::array<std::int64_t, 3> kRuns = {8, 4, 1};
 
 static_assert(kTiles.size() * kRuns.size() == std::tuple_size_v<decltype(Costs::Gathered::block)>);

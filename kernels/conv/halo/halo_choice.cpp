@@ -7,6 +7,7 @@
 
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 
@@ -18,16 +19,42 @@ using hgemm::Tile;
 
 constexpr std::int64_t kBox = 32;  // rows of a box of filters
 
-// halo.sass's variants, in the order of Costs::Halo: rows and columns, stages, room for the rows of a patch.
+// Rows and columns, stages, room for the rows of a patch.
+struct OfPass {
+  int rows = 0, columns = 0, stages = 0;
+  std::int64_t patch = 0;
+  bool operator==(const OfPass&) const = default;
+};
+template <char kPass>
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/halo/halo.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    if (!variants::has(line, "PASS", kPass == 'f' ? "f" : "b")) return;
+    using variants::number;
+    add(OfPass{number(line, "BM"), number(line, "BN"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
+  }
+};
+// halo.sass's tiles, in the order of Costs::Halo.
 struct Variant {
-  int rows, columns, stages;
-  std::int64_t patch, patch_b;  // of fprop, of bprop
+  int rows = 0, columns = 0;
+  int stages = 0;                       // of bprop: the model, of both passes, was fitted with these
+  std::int64_t patch = 0, patch_b = 0;  // of fprop, of bprop
   [[nodiscard]] std::int64_t room(char pass) const { return pass == 'b' ? patch_b : patch; }
 };
-constexpr std::array kVariants = {Variant{128, 64, 7, 608, 608},  Variant{128, 128, 7, 384, 384},
-                                  Variant{128, 192, 5, 344, 344}, Variant{256, 64, 4, 712, 712},
-                                  Variant{256, 128, 5, 504, 504}, Variant{256, 96, 5, 504, 504},
-                                  Variant{128, 96, 7, 456, 384},  Variant{128, 160, 5, 408, 344}};
+constexpr auto kVariants = [] {
+  constexpr auto kFprop = variants::table<OfPass, Template<'f'>>();
+  constexpr auto kBprop = variants::table<OfPass, Template<'b'>>();
+  std::array<Variant, kFprop.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const OfPass& f = kFprop[i];
+    const auto* b =
+        std::ranges::find_if(kBprop, [&](const OfPass& one) { return one.rows == f.rows && one.columns == f.columns; });
+    all[i] = {f.rows, f.columns, b->stages, f.patch, b->patch};
+  }
+  return all;
+}();
 static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Halo::step)>);
 
 // Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.

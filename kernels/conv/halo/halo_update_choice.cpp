@@ -8,6 +8,7 @@
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail::halo_update {
@@ -15,20 +16,31 @@ namespace {
 
 constexpr std::int64_t kBlock = 128;   // places
 constexpr std::int64_t kPlane = 16;    // channels
-constexpr std::int64_t kPlanes = 4;    // halo_update.sass's PLANES,
-constexpr std::int64_t kCircles = 36;  // XBLOCKS,
-constexpr std::int64_t kLongest = 32;  // MOST,
-constexpr std::int64_t kStages = 5;    // STAGES,
 constexpr std::int64_t kFilters = 64;  // M of a product,
 constexpr std::int64_t kGroup = 16;    // and its k
 constexpr std::int64_t kCrews = 2;     // warpgroups that share units
 
 // Taps along the width that a product has, and units of a warpgroup.
 struct Variant {
-  int taps;
-  std::int64_t units;
+  int taps = 0;
+  std::int64_t units = 0;
+  bool operator==(const Variant&) const = default;
 };
-constexpr std::array kVariants = {Variant{2, 6}, Variant{3, 6}, Variant{4, 6}, Variant{5, 5}, Variant{7, 3}};
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/halo/halo_update.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    variants::each(line, "TS", [&](std::string_view taps) {
+      add(Variant{variants::number(taps), variants::number(line, "U")});
+    });
+  }
+};
+constexpr auto kVariants = variants::table<Variant, Template>();
+constexpr std::int64_t kPlanes = variants::number(variants::let(Template::kLines, "PLANES"));
+constexpr std::int64_t kCircles = variants::number(variants::let(Template::kLines, "XBLOCKS"));
+constexpr std::int64_t kLongest = variants::number(variants::let(Template::kLines, "MOST"));
+constexpr std::int64_t kStages = variants::number(variants::let(Template::kLines, "STAGES"));
 
 constexpr std::string_view kForced = "_haloupdate_";
 

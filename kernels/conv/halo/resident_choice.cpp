@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail::resident {
@@ -20,11 +22,20 @@ constexpr std::string_view kForced = "_resident_";
 
 // resident.sass's variants: columns, bytes of a patch's rows, blocks of filters and rows of a patch that there is room for.
 struct Variant {
-  int columns, row;
-  std::int64_t blocks, patch;
+  int columns = 0, row = 0;
+  std::int64_t blocks = 0, patch = 0;
+  bool operator==(const Variant&) const = default;
 };
-constexpr std::array kVariants = {Variant{64, 32, 8, 608}, Variant{128, 32, 8, 608}, Variant{64, 128, 7, 256},
-                                  Variant{128, 128, 7, 256}};
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/halo/resident.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    using variants::number;
+    add(Variant{number(line, "BN"), number(line, "ROW"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
+  }
+};
+constexpr auto kVariants = variants::table<Variant, Template>();
 constexpr int kRows = 128;  // of a tile
 
 std::int64_t steps_of(const Gather& taps, std::int64_t channels) {

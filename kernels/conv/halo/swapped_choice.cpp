@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail::swapped {
@@ -28,35 +30,18 @@ struct Variant {
     constexpr std::int64_t kLeast = 32;  // columns of an epilogue
     return {Form::tiles, static_cast<int>(rows()), static_cast<int>(std::max(columns(), kLeast))};
   }
+  bool operator==(const Variant&) const = default;
 };
-constexpr std::array<std::int64_t, 3> kTaps = {1, 2, 4};
-struct Size {
-  std::int64_t places;
-  int stages;
-  std::int64_t patch;
-  std::int64_t taps = 1;  // and more: else it would take too many registers
-};
-constexpr std::array kSizes = {Size{64, 8, 504},  Size{96, 7, 536},  Size{128, 6, 568},
-                               Size{152, 6, 568}, Size{192, 5, 600}, Size{232, 4, 632, 2}};
-// Calls f(Variant) for each: sizes of few taps are fewer.
-constexpr void each_variant(const auto& f) {
-  for (const std::int64_t taps : kTaps) {
-    for (const Size& s : kSizes) {
-      if (taps >= s.taps) f(Variant{taps, s.places, s.stages, s.patch});
-    }
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/halo/halo_swapped.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    using variants::number;
+    add(Variant{number(line, "TAPS"), number(line, "N"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
   }
-}
-constexpr std::size_t kCount = [] {
-  std::size_t n = 0;
-  each_variant([&](const Variant&) { ++n; });
-  return n;
-}();
-constexpr std::array kVariants = [] {
-  std::array<Variant, kCount> out{};
-  std::size_t n = 0;
-  each_variant([&](const Variant& t) { out[n++] = t; });
-  return out;
-}();
+};
+constexpr auto kVariants = variants::table<Variant, Template>();
 
 // Products along a line of the filter.
 std::int64_t products_of(const Gather& g, std::int64_t taps) {

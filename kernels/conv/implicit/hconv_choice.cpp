@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/memo.h"
@@ -18,13 +19,24 @@ using hgemm::Tile;
 
 constexpr std::int64_t kBox = 64;  // rows and columns
 
+struct Variant {
+  Tile tile;
+  int stages = 0;
+  bool operator==(const Variant&) const = default;
+};
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/implicit/hconv.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    using variants::number;
+    const Form form = variants::text(line, "PING_PONG") == "2" ? Form::ping_pong : Form::tiles;
+    add(Variant{{form, number(line, "BM"), number(line, "BN")}, number(line, "STAGES")});
+  }
+};
 // In the order of Costs::Tiles::block.
-constexpr std::array kVariants = {Tile{Form::tiles, 128, 256},     Tile{Form::tiles, 128, 192},
-                                  Tile{Form::tiles, 128, 128},     Tile{Form::tiles, 128, 64},
-                                  Tile{Form::ping_pong, 128, 128}, Tile{Form::ping_pong, 64, 192},
-                                  Tile{Form::ping_pong, 64, 256}};
+constexpr auto kVariants = variants::table<Variant, Template>();
 static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Tiles::block)>);
-constexpr std::array kStages = {4, 5, 6, 8, 6, 6, 5};  // as hconv.sass has them
 
 // An update's rows are filters, in boxes of 64, two a tile.
 bool has(char pass, const Tile& t) {
@@ -65,7 +77,7 @@ double fresh(std::int64_t count, std::int64_t tile, double row, const Costs::Til
 double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multiprocessors, const Costs& all = kFitted) {
   const bool update = w.pass == 'u';
   const Costs::Tiles& costs = update ? all.update : all.positions;
-  const auto variant = static_cast<std::size_t>(std::ranges::find(kVariants, t) - kVariants.begin());
+  const auto variant = static_cast<std::size_t>(std::ranges::find(kVariants, t, &Variant::tile) - kVariants.begin());
   const double products = costs.block[variant];
   const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f'   ? row_cost(w.c, costs)
                                                                 : w.pass == 'h' ? 2 * costs.half_row
@@ -81,7 +93,7 @@ double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multipro
   if (w.pass == 'f' || w.pass == 'h') {
     const double row = w.pass == 'f' ? row_cost(w.c, costs) : costs.whole_row;
     const double first = a + b + fresh(w.product.n, t.bn, row, costs);
-    const std::int64_t filled = std::min<std::int64_t>(kStages[variant], hgemm::blocks_of(w.product) / splits);
+    const std::int64_t filled = std::min<std::int64_t>(kVariants[variant].stages, hgemm::blocks_of(w.product) / splits);
     out += static_cast<double>(filled) * std::max(first - std::max(products, a + b), 0.0);
   }
   if (w.apart && splits == 1) {
@@ -99,7 +111,8 @@ struct Best {
 };
 Best best(const Work& w, std::int64_t splits, int multiprocessors) {
   Best out;
-  for (const Tile& t : kVariants) {
+  for (const Variant& v : kVariants) {
+    const Tile& t = v.tile;
     if (!has(w.pass, t)) continue;
     const double cost = tile_cost(w, t, splits, multiprocessors);
     if (out.cost == 0 || cost < out.cost) out = {t, cost};
@@ -193,9 +206,9 @@ Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
     out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
   if (forced.kernel.empty()) return out;
   const auto* const named = std::ranges::find_if(
-      kVariants, [&](const Tile& t) { return forced.kernel == "_" + name_of(t) && has(w.pass, t); });
+      kVariants, [&](const Variant& v) { return forced.kernel == "_" + name_of(v.tile) && has(w.pass, v.tile); });
   if (named == kVariants.end()) throw InvalidArgument("conv: no kernel hconv_*" + forced.kernel);
-  out.tile = *named;
+  out.tile = named->tile;
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "kernels/conv/few_channels.h"
 #include "kernels/conv/gather/gconv_choice.h"
@@ -10,6 +11,7 @@
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "nervanagpu/tensor.hpp"
 #include "src/ceil_div.h"
 
@@ -28,12 +30,24 @@ constexpr std::int64_t kThree = 3;  // channels that are loaded by lines or word
 
 // narrow.sass's variants: bytes of a row, columns, blocks of filters, bytes of a patch, and of its lines of x as they lie.
 struct Variant {
-  std::int64_t row;
-  int columns;
-  std::int64_t blocks, patch, raw;
+  std::int64_t row = 0;
+  int columns = 0;
+  std::int64_t blocks = 0, patch = 0, raw = 0;
+  bool operator==(const Variant&) const = default;
 };
-constexpr std::array kVariants = {Variant{16, 64, 8, 6144, 4608}, Variant{16, 128, 4, 6144, 0},
-                                  Variant{32, 64, 10, 13312, 9984}, Variant{32, 96, 9, 13312, 0}};
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/narrow/narrow.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    using variants::number;
+    if (!variants::text(line, "RAW").empty()) return;  // of a tile that another line has, too
+    const int row = number(line, "ROW");
+    add(Variant{row, number(line, "BN"), number(line, "STAGES"), number(line, "PATCH_ROWS") * row,
+                variants::number_beside(kLines, line, {"ROW", "BN"}, "RAW")});
+  }
+};
+constexpr auto kVariants = variants::table<Variant, Template>();
 
 std::string name_of(const Choice& c) {
   return std::to_string(c.row) + "_" + std::to_string(c.tile.bn);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail::narrow_swapped {
@@ -20,12 +22,23 @@ constexpr std::int64_t kPiecesAtOnce = 96;  // of a warp
 // narrow_swapped.sass's variants: bytes of a row, rows and columns of a tile's sums, steps at most, bytes of a patch, and of its
 // lines of x.
 struct Variant {
-  std::int64_t row;
-  int m, n;
-  std::int64_t steps, patch, raw;
+  std::int64_t row = 0;
+  int m = 0, n = 0;
+  std::int64_t steps = 0, patch = 0, raw = 0;
+  bool operator==(const Variant&) const = default;
 };
-constexpr std::array kVariants = {Variant{16, 64, 128, 14, 12288, 9728}, Variant{16, 128, 64, 10, 6144, 4608},
-                                  Variant{32, 64, 64, 33, 13312, 9984}};
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/narrow/narrow_swapped.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    using variants::number;
+    const int row = number(line, "ROW");
+    add(Variant{row, number(line, "M"), number(line, "N"), number(line, "STEPS"), number(line, "PATCH_ROWS") * row,
+                number(line, "RAW")});
+  }
+};
+constexpr auto kVariants = variants::table<Variant, Template>();
 
 std::string tile_of(const narrow::Choice& c) {
   return std::to_string(c.tile.bm) + "x" + std::to_string(c.tile.bn);

@@ -9,6 +9,7 @@
 #include "kernels/conv/halo/cells.h"
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail::narrow_update {
@@ -21,11 +22,28 @@ constexpr std::int64_t kEight = 8;  // bytes of a pixel; neighbours of a tile, a
 // narrow_update.sass's variants: bytes of a row, taps along the height, boxes of 64 columns of dy, groups of pixels, bytes of a
 // patch, and of its lines of x as they lie.
 struct Variant {
-  std::int64_t row, taps, boxes, groups, patch, raw;
+  std::int64_t row = 0, taps = 0, boxes = 0, groups = 0, patch = 0, raw = 0;
+  bool operator==(const Variant&) const = default;
 };
-constexpr std::array kVariants = {Variant{16, 3, 2, 4, 4096, 3072}, Variant{16, 5, 2, 3, 4096, 3072},
-                                  Variant{16, 7, 1, 4, 6144, 4608}, Variant{32, 8, 1, 3, 13312, 9984},
-                                  Variant{32, 11, 1, 3, 13312, 9984}};
+struct Template {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/conv/narrow/narrow_update.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    using variants::number;
+    if (!variants::text(line, "RAW").empty()) return;  // of taps that another line has, too
+    const int row = number(line, "ROW");
+    const bool alone = number(line, "CREWS") == 1;
+    variants::each(line, "TR", [&](std::string_view digits) {
+      const int taps = number(digits);
+      const int groups = alone ? number(line, "WGS") : taps == 5 ? 3 : 4;
+      add(Variant{row, taps, number(line, "MT"), groups, number(line, "PATCH_ROWS") * row,
+                  variants::number_beside(kLines, line, {"ROW", "TR"}, "RAW")});
+    });
+  }
+};
+static_assert(variants::let(Template::kLines, "GROUPS") == "CREWS == 1 ? 1 : TR == 5 ? 3 : 4");
+constexpr auto kVariants = variants::table<Variant, Template>();
 
 }  // namespace
 

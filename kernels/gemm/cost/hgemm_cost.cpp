@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "kernels/gemm/cost/epilogue_cost.h"
 #include "kernels/gemm/cost/h200.h"
 #include "kernels/gemm/cost/half_cost.h"
 #include "kernels/gemm/types.h"
+#include "kernels/variants.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::hgemm {
@@ -20,6 +22,17 @@ struct Width {
   double block;  // microseconds of a k block of 128 rows
 };
 constexpr std::array kWidths = {Width{64, 0.184}, Width{128, 0.314}, Width{192, 0.444}, Width{256, 0.576}};
+
+struct Resident {
+  static constexpr std::string_view kLines[] = {
+#include "kernels/gemm/tensor_cores/hgemm_resident.variants.inc"
+  };
+  static constexpr void read(std::string_view line, auto add) {
+    using variants::number;
+    add(Tile{Form::resident, number(line, "BM"), number(line, "BN"), number(line, "STAY")});
+  }
+};
+constexpr auto kResidentTiles = variants::table<Tile, Resident>();
 
 double bytes_of(const GemmProblem& p) {
   const auto m = static_cast<double>(p.m);

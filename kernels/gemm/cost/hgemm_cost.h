@@ -70,10 +70,7 @@ struct ClusterTiles {
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);
 
-// hgemm_resident.sass's tiles. Which of them a problem may have: types, layouts, one part of k that fits.
-inline constexpr std::array kResidentTiles = {Tile{Form::resident, 64, 64, 16}, Tile{Form::resident, 64, 96, 9},
-                                              Tile{Form::resident, 64, 128, 9}, Tile{Form::resident, 64, 160, 8},
-                                              Tile{Form::resident, 64, 192, 6}, Tile{Form::resident, 64, 256, 4}};
+// Which of hgemm_resident.sass's tiles a problem may have: types, layouts, one split of k that fits.
 bool fits_resident(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
 
 // Clusters of `splits` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
