@@ -30,6 +30,7 @@ endforeach()
 file(GLOB torch_sources CONFIGURE_DEPENDS python/torch_ops/*.cpp)
 add_library(nervanagpu_torch MODULE ${torch_sources})
 target_include_directories(nervanagpu_torch PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(nervanagpu_torch SYSTEM PRIVATE ${Python_INCLUDE_DIRS})
 target_link_libraries(nervanagpu_torch PRIVATE nervanagpu ng_flags ${CMAKE_DL_LIBS})
 set_target_properties(nervanagpu_torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} INSTALL_RPATH "$ORIGIN/lib"
                                                   CXX_VISIBILITY_PRESET hidden)

@@ -1,17 +1,13 @@
 // convolution and its two gradients, one by one and together.
+#include "python/torch_ops/convolution.h"
+
 #include <array>
 
 #include "python/torch_ops/numbers.h"
 #include "python/torch_ops/operators.h"
-#include "python/torch_ops/windows.h"
 
 namespace nervanagpu::python::torch {
 namespace {
-
-// As a schema has it: triples in one number each.
-struct Geometry {
-  std::int64_t stride, padding, dilation, groups;
-};
 
 // Of an x and a weight of these shapes, which need be no tensors. Throws what torch shall say.
 ConvProblem problem_of(const Shape& x, const Shape& weight, const Geometry& g, Dtype dtype, bool last) {
@@ -21,9 +17,7 @@ ConvProblem problem_of(const Shape& x, const Shape& weight, const Geometry& g, D
     refuse("x has " + std::to_string(x.size()) + " axes; needs " + std::to_string(axes + 2));
   }
   ConvProblem p;
-  p.stride = unpacked("stride", axes, g.stride, 1, 1);
-  p.pad = unpacked("padding", axes, g.padding, 0, 0);
-  p.dilation = unpacked("dilation", axes, g.dilation, 1, 1);
+  p.stride = g.stride, p.pad = g.padding, p.dilation = g.dilation;
   if (g.groups < 1 || x[1] / g.groups != weight[1] || x[1] % g.groups != 0 || weight[0] % g.groups != 0 ||
       weight[0] < 1) {
     refuse("x " + shown(x) + " does not fit weight " + shown(weight) + " in " + std::to_string(g.groups) + " groups");
@@ -56,36 +50,6 @@ ConvOptions options_of(const Call& call) {
   return options;
 }
 
-using Int = std::int64_t;
-
-Array convolution(const Array& x, const Array& weight, const std::optional<Array>& bias, Int stride, Int padding,
-                  Int dilation, Int groups, Int activation) {
-  const Call call{&x, &weight, bias ? &*bias : nullptr};
-  const GemmActivation act = activation_of(activation);
-  const bool last = any_channels_last({&x, &weight});
-  const Shape sizes = x.sizes(), filter = weight.sizes();
-  const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, x.dtype(), last);
-  if (bias && (bias->axes() != 1 || bias->size(0) != p.k)) {
-    refuse("bias " + shown(bias->sizes()) + "; needs " + shown({p.k}));
-  }
-  Array out = empty_in(x, result_sizes(p, sizes, filter), last);
-  if (out.elements() == 0) return out;
-  if (x.elements() == 0 || weight.elements() == 0) {
-    refuse("x " + shown(sizes) + " and weight " + shown(filter) + " without elements");
-  }
-  Array kept_x, kept_weight, kept_bias, none;
-  ConvOptions options = options_of(call);
-  options.activation = act;
-  Tensor shift;
-  if (bias) {
-    shift = Call::ours(contiguous(*bias, kept_bias));
-    options.bias = &shift;
-  }
-  Tensor y = arranged(out, last, none);
-  conv_fprop(p, arranged(x, last, kept_x), arranged(weight, last, kept_weight), y, options);
-  return out;
-}
-
 // p is of x and weight, in the layout of the result.
 Array gradient_of_x(const Call& call, const ConvProblem& p, const Array& grad, const Array& weight,
                     const Shape& sizes) {
@@ -109,6 +73,81 @@ Array gradient_of_weight(const Call& call, const ConvProblem& p, const Array& gr
   return out;
 }
 
+}  // namespace
+
+Array convolve(const Array& x, const Array& weight, const Array* bias, const Geometry& g, std::int64_t activation) {
+  const Call call{&x, &weight, bias};
+  const GemmActivation act = activation_of(activation);
+  const bool last = any_channels_last({&x, &weight});
+  const Shape sizes = x.sizes(), filter = weight.sizes();
+  const ConvProblem p = problem_of(sizes, filter, g, x.dtype(), last);
+  if (bias != nullptr && (bias->axes() != 1 || bias->size(0) != p.k)) {
+    refuse("bias " + shown(bias->sizes()) + "; needs " + shown({p.k}));
+  }
+  Array out = empty_in(x, result_sizes(p, sizes, filter), last);
+  if (out.elements() == 0) return out;
+  if (x.elements() == 0 || weight.elements() == 0) {
+    refuse("x " + shown(sizes) + " and weight " + shown(filter) + " without elements");
+  }
+  Array kept_x, kept_weight, kept_bias, none;
+  ConvOptions options = options_of(call);
+  options.activation = act;
+  Tensor shift;
+  if (bias != nullptr) {
+    shift = Call::ours(contiguous(*bias, kept_bias));
+    options.bias = &shift;
+  }
+  Tensor y = arranged(out, last, none);
+  conv_fprop(p, arranged(x, last, kept_x), arranged(weight, last, kept_weight), y, options);
+  return out;
+}
+
+Array gradient_of_input(const Array& grad, const Array& weight, const Shape& sizes, const Geometry& g) {
+  const Call call{&grad, &weight};
+  const Shape filter = weight.sizes();
+  const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), any_channels_last({&grad, &weight}));
+  check_gradient(grad, result_sizes(p, sizes, filter));
+  return gradient_of_x(call, p, grad, weight, sizes);
+}
+
+Array gradient_of_filter(const Array& grad, const Array& x, const Shape& filter, const Geometry& g) {
+  const Call call{&grad, &x};
+  const Shape sizes = x.sizes();
+  const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), any_channels_last({&grad, &x}));
+  check_gradient(grad, result_sizes(p, sizes, filter));
+  return gradient_of_weight(call, p, grad, x, filter);
+}
+
+std::array<Array, 2> both_gradients(const Array& grad, const Array& x, const Array& weight, const Geometry& g) {
+  const Call call{&grad, &x, &weight};
+  const Shape sizes = x.sizes(), filter = weight.sizes();
+  const bool last = any_channels_last({&grad, &weight});
+  ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
+  check_gradient(grad, result_sizes(p, sizes, filter));
+  Array kept;
+  const Array& dy = laid(grad, last, kept);
+  Array dx = gradient_of_x(call, p, dy, weight, sizes);
+  p.layout = layout_of(any_channels_last({&dy, &x}));
+  return {std::move(dx), gradient_of_weight(call, p, dy, x, filter)};
+}
+
+// --- entered with numbers of 21 bits ------------------------------------------------------------------------------------
+
+namespace {
+
+using Int = std::int64_t;
+
+// Of an x and a weight, or what has as many axes.
+Geometry geometry(const Array& x, const Array& weight, Int stride, Int padding, Int dilation, Int groups) {
+  const Int axes = weight.axes() - 2;
+  if (axes < 1 || axes > 3) refuse(std::to_string(axes) + " spatial axes; needs 1 to 3");
+  if (x.axes() != weight.axes()) {
+    refuse("x has " + std::to_string(x.axes()) + " axes; needs " + std::to_string(axes + 2));
+  }
+  return {unpacked("stride", axes, stride, 1, 1), unpacked("padding", axes, padding, 0, 0),
+          unpacked("dilation", axes, dilation, 1, 1), groups};
+}
+
 // (N, C, ...) of as many axes as `like` has: the last of the three.
 Shape sizes_of(const Array& like, Int n, Int c, const Triple& spatial) {
   Shape out{n, c};
@@ -117,39 +156,27 @@ Shape sizes_of(const Array& like, Int n, Int c, const Triple& spatial) {
   return out;
 }
 
+Array convolution(const Array& x, const Array& weight, const std::optional<Array>& bias, Int stride, Int padding,
+                  Int dilation, Int groups, Int activation) {
+  return convolve(x, weight, bias ? &*bias : nullptr, geometry(x, weight, stride, padding, dilation, groups),
+                  activation);
+}
+
 Array convolution_input(const Array& grad, const Array& weight, Int n, Int c, Int in0, Int in1, Int in2, Int stride,
                         Int padding, Int dilation, Int groups) {
-  const Call call{&grad, &weight};
-  const Shape sizes = sizes_of(grad, n, c, {in0, in1, in2}), filter = weight.sizes();
-  const bool last = any_channels_last({&grad, &weight});
-  const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
-  check_gradient(grad, result_sizes(p, sizes, filter));
-  return gradient_of_x(call, p, grad, weight, sizes);
+  return gradient_of_input(grad, weight, sizes_of(grad, n, c, {in0, in1, in2}),
+                           geometry(grad, weight, stride, padding, dilation, groups));
 }
 
 Array convolution_weight(const Array& grad, const Array& x, Int k, Int c, Int f0, Int f1, Int f2, Int stride,
                          Int padding, Int dilation, Int groups) {
-  const Call call{&grad, &x};
-  const Shape sizes = x.sizes(), filter = sizes_of(grad, k, c, {f0, f1, f2});
-  const bool last = any_channels_last({&grad, &x});
-  const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
-  check_gradient(grad, result_sizes(p, sizes, filter));
-  return gradient_of_weight(call, p, grad, x, filter);
+  return gradient_of_filter(grad, x, sizes_of(grad, k, c, {f0, f1, f2}),
+                            geometry(x, grad, stride, padding, dilation, groups));
 }
 
-// Both gradients: checked and laid out once.
 std::array<Array, 2> convolution_gradients(const Array& grad, const Array& x, const Array& weight, Int stride,
                                            Int padding, Int dilation, Int groups) {
-  const Call call{&grad, &x, &weight};
-  const Shape sizes = x.sizes(), filter = weight.sizes();
-  const bool last = any_channels_last({&grad, &weight});
-  ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
-  check_gradient(grad, result_sizes(p, sizes, filter));
-  Array kept;
-  const Array& dy = laid(grad, last, kept);
-  Array dx = gradient_of_x(call, p, dy, weight, sizes);
-  p.layout = layout_of(any_channels_last({&dy, &x}));
-  return {std::move(dx), gradient_of_weight(call, p, dy, x, filter)};
+  return both_gradients(grad, x, weight, geometry(x, weight, stride, padding, dilation, groups));
 }
 
 #define NG_TRIPLE(name) "int " name "0, int " name "1, int " name "2"

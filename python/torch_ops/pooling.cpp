@@ -1,22 +1,17 @@
 // Max and average pooling, and their gradients.
+#include "python/torch_ops/pooling.h"
+
 #include <array>
 
-#include "nervanagpu/pool.hpp"
 #include "python/torch_ops/operators.h"
-#include "python/torch_ops/windows.h"
 
 namespace nervanagpu::python::torch {
 namespace {
 
 using Int = std::int64_t;
 
-// As a schema has it: triples in one number each.
-struct Windows {
-  Int size, stride, padding;
-};
-
 PoolProblem problem_of(PoolOp op, const Array& x, const Windows& w, bool last) {
-  const Int axes = spatial_axes("x", x);
+  static_cast<void>(spatial_axes("x", x));
   PoolProblem p;
   p.op = op;
   p.layout = layout_of(last);
@@ -24,11 +19,10 @@ PoolProblem problem_of(PoolOp op, const Array& x, const Windows& w, bool last) {
   p.n = x.size(0);
   p.in[0] = x.size(1);
   const Triple in = lengths(x.sizes());
-  const Triple size = unpacked("kernel", axes, w.size, 1, 1), stride = unpacked("stride", axes, w.stride, 1, 1);
-  const Triple padding = unpacked("padding", axes, w.padding, 0, 0);
   for (std::size_t i = 0; i < 3; ++i) {
-    if (2 * padding[i] > size[i]) refuse("padding " + std::to_string(padding[i]) + " is more than half the kernel");
-    p.in[i + 1] = in[i], p.window[i + 1] = size[i], p.stride[i + 1] = stride[i], p.pad[i + 1] = padding[i];
+    if (2 * w.padding[i] > w.size[i])
+      refuse("padding " + std::to_string(w.padding[i]) + " is more than half the kernel");
+    p.in[i + 1] = in[i], p.window[i + 1] = w.size[i], p.stride[i + 1] = w.stride[i], p.pad[i + 1] = w.padding[i];
   }
   return p;
 }
@@ -49,6 +43,8 @@ PoolOptions options_of(const Call& call) {
   return options;
 }
 
+}  // namespace
+
 Array pool(PoolOp op, const Array& x, const Windows& w, bool count_padding) {
   const Call call{&x};
   const bool last = x.channels_last();
@@ -62,11 +58,10 @@ Array pool(PoolOp op, const Array& x, const Windows& w, bool count_padding) {
   return out;
 }
 
-// With torch's indices, which are int64 and lie as the result does.
-std::array<Array, 2> max_pool_with_indices(const Array& x, Int kernel, Int stride, Int padding) {
+std::array<Array, 2> max_and_indices(const Array& x, const Windows& w) {
   const Call call{&x};
   const bool last = x.channels_last();
-  const PoolProblem p = problem_of(PoolOp::max, x, {kernel, stride, padding}, last);
+  const PoolProblem p = problem_of(PoolOp::max, x, w, last);
   const Shape sizes = result_sizes(p, x);
   const std::int32_t type = shim().int64;
   std::array<Array, 2> out{empty_in(x, sizes, last),
@@ -98,20 +93,34 @@ Array pool_gradient(PoolOp op, const Array& grad, const Array& x, const Windows&
   return out;
 }
 
+// --- entered with numbers of 21 bits ------------------------------------------------------------------------------------
+
+namespace {
+
+Windows windows(const Array& x, Int size, Int stride, Int padding) {
+  const Int axes = spatial_axes("x", x);
+  return {unpacked("kernel", axes, size, 1, 1), unpacked("stride", axes, stride, 1, 1),
+          unpacked("padding", axes, padding, 0, 0)};
+}
+
 Array max_pool(const Array& x, Int kernel, Int stride, Int padding) {
-  return pool(PoolOp::max, x, {kernel, stride, padding}, false);
+  return pool(PoolOp::max, x, windows(x, kernel, stride, padding), false);
+}
+
+std::array<Array, 2> max_pool_with_indices(const Array& x, Int kernel, Int stride, Int padding) {
+  return max_and_indices(x, windows(x, kernel, stride, padding));
 }
 
 Array max_pool_backward(const Array& grad, const Array& x, Int kernel, Int stride, Int padding) {
-  return pool_gradient(PoolOp::max, grad, x, {kernel, stride, padding}, false);
+  return pool_gradient(PoolOp::max, grad, x, windows(x, kernel, stride, padding), false);
 }
 
 Array avg_pool(const Array& x, Int kernel, Int stride, Int padding, bool count) {
-  return pool(PoolOp::avg, x, {kernel, stride, padding}, count);
+  return pool(PoolOp::avg, x, windows(x, kernel, stride, padding), count);
 }
 
 Array avg_pool_backward(const Array& grad, const Array& x, Int kernel, Int stride, Int padding, bool count) {
-  return pool_gradient(PoolOp::avg, grad, x, {kernel, stride, padding}, count);
+  return pool_gradient(PoolOp::avg, grad, x, windows(x, kernel, stride, padding), count);
 }
 
 #define NG_WINDOWS "int kernel, int stride, int padding"

@@ -27,6 +27,8 @@ GemmOptions options_of(const Call& call, std::int64_t precision) {
   return options;
 }
 
+}  // namespace
+
 Array mm(const Array& a, const Array& b, std::int64_t precision) {
   const Call call{&a, &b};
   check_product(a, b, 2);
@@ -49,6 +51,8 @@ Array bmm(const Array& a, const Array& b, std::int64_t precision) {
   return out;
 }
 
+namespace {
+
 bool spreads_to(const Array& bias, std::int64_t m, std::int64_t n) {
   if (bias.axes() > 2) return false;
   const auto fits = [&](std::int64_t from_end, std::int64_t length) {
@@ -58,6 +62,8 @@ bool spreads_to(const Array& bias, std::int64_t m, std::int64_t n) {
   };
   return fits(1, n) && fits(2, m);
 }
+
+}  // namespace
 
 Array addmm(const Array& bias, const Array& a, const Array& b, double beta, double alpha, std::int64_t precision) {
   const Call call{&bias, &a, &b};
@@ -84,6 +90,8 @@ Array addmm(const Array& bias, const Array& a, const Array& b, double beta, doub
   gemm(Call::ours(a, {m, k}, a.strides()), Call::ours(b, {k, n}, b.strides()), c, options);
   return out;
 }
+
+namespace {
 
 // All axes of x but the last as one, where its strides allow it.
 std::optional<std::int64_t> row_stride(const Array& x) {

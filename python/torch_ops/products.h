@@ -10,4 +10,8 @@ namespace nervanagpu::python::torch {
 // Throws unless a (m, k) and b (k, n) are matrices, or with 3 axes equally many.
 void check_product(const Array& a, const Array& b, std::int64_t axes);
 
+Array mm(const Array& a, const Array& b, std::int64_t precision);
+Array bmm(const Array& a, const Array& b, std::int64_t precision);
+Array addmm(const Array& bias, const Array& a, const Array& b, double beta, double alpha, std::int64_t precision);
+
 }  // namespace nervanagpu::python::torch

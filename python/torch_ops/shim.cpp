@@ -31,6 +31,10 @@ const char* open_shim() {
   if (!look_up(library, "aoti_torch_" #name, found.name)) return "aoti_torch_" #name;
   NG_TORCH_SHIM(NG_TORCH_LOOK_UP)
 #undef NG_TORCH_LOOK_UP
+  found.python = true;
+#define NG_TORCH_LOOK_UP(name, type, symbol) found.python &= look_up(library, symbol, found.name);
+  NG_TORCH_PYTHON(NG_TORCH_LOOK_UP)
+#undef NG_TORCH_LOOK_UP
   if (void* cuda = loaded("libtorch_cuda.so"); cuda != nullptr) {
     look_up(cuda, "aoti_torch_get_current_cuda_stream", found.get_current_cuda_stream);
   }

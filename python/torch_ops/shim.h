@@ -13,6 +13,7 @@ using Failed = std::int32_t;  // 0: it has worked; else torch has written to std
 
 struct TensorObject;   // at::Tensor
 struct LibraryObject;  // torch::Library
+struct ListObject;     // a list of Values
 
 // F(name, type): what is called `name` here is aoti_torch_`name` there, since torch 2.9.
 #define NG_TORCH_SHIM(F)                                                                                      \
@@ -48,12 +49,24 @@ struct LibraryObject;  // torch::Library
   F(dtype_complex64, std::int32_t (*)())                                                                      \
   F(dtype_complex128, std::int32_t (*)())
 
+// F(name, type, symbol): what overrides of aten's operators want (overrides.cpp). All of it is there since torch 2.14.
+#define NG_TORCH_PYTHON(F)                                                                      \
+  F(from_python, Failed (*)(void* object, TensorObject** out), "torch_tensor_from_pyobject")    \
+  F(to_python, Failed (*)(TensorObject*, void* type, void** out), "torch_tensor_to_pyobject")   \
+  F(new_list, Failed (*)(std::size_t room, ListObject * *out), "torch_new_list_reserve_size")   \
+  F(push, Failed (*)(ListObject*, Value), "torch_list_push_back")                               \
+  F(new_handle, Failed (*)(TensorObject*, TensorObject * *out), "aoti_torch_new_tensor_handle") \
+  F(new_value, Failed (*)(Value * *out), "torch_new_stable_ivalue")                             \
+  F(dispatch, Failed (*)(const char* name, const char* overload, Value* stack), "aoti_torch_call_dispatcher")
+
 struct Shim {
-#define NG_TORCH_FIELD(name, type) \
-  using name##_type = type;        \
+#define NG_TORCH_FIELD(name, type, ...) \
+  using name##_type = type;             \
   name##_type name = nullptr;
   NG_TORCH_SHIM(NG_TORCH_FIELD)
+  NG_TORCH_PYTHON(NG_TORCH_FIELD)  // with python == false some are null
 #undef NG_TORCH_FIELD
+  bool python = false;
   Failed (*get_current_cuda_stream)(std::int32_t index, void** out) = nullptr;  // null: a torch without CUDA
   std::int32_t cpu = 0, cuda = 0, float32 = 0, float16 = 0, bfloat16 = 0;
   std::int32_t uint8 = 0, int64 = 0;  // the numbers of devices and dtypes

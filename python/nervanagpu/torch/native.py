@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ _PRECISIONS = {"strict": 0, "tensor": 1}
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 
 
+_libraries: list[ctypes.PyDLL] = []
+
+
 def _enter() -> str:
     """Makes torch know the operators; why it cannot be done, or ""."""
     if os.environ.get("NERVANAGPU_TORCH", "") == "python":
@@ -38,7 +42,10 @@ def _enter() -> str:
         return f"{path} cannot be loaded: {error}"
     library.ng_torch_register.restype = ctypes.c_char_p
     missing = library.ng_torch_register()
-    return f"torch {torch.__version__} lacks {missing.decode()}" if missing else ""
+    if missing:
+        return f"torch {torch.__version__} lacks {missing.decode()}"
+    _libraries.append(ctypes.PyDLL(str(path)))
+    return ""
 
 
 why_not = _enter()
@@ -56,6 +63,47 @@ def compiled(name: str) -> Callable[..., Any]:
         return _absent
     overload = getattr(OPS, name).default
     return getattr(overload, "_op", overload)  # what the overload calls, without its own call in Python
+
+
+class Overrides:
+    """aten's operators compiled (overrides.cpp), for nervanagpu.torch.override."""
+
+    def __init__(self, library: ctypes.PyDLL) -> None:
+        make, self._use, self._calls = library.ng_torch_override, library.ng_torch_use, library.ng_torch_override_calls
+        make.restype, make.argtypes = (
+            ctypes.py_object,
+            (ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.py_object),
+        )
+        self._use.restype, self._use.argtypes = None, (ctypes.c_uint64,)
+        self._calls.restype, self._calls.argtypes = ctypes.c_uint64, (ctypes.c_char_p, ctypes.c_int)
+        self._make = make
+
+    def function(self, name: str, bit: int, strange: int, other: Callable[..., Any]) -> Callable[..., Any]:
+        """(keyset, *arguments): the operator, or for what is not usual `other`; that alone if it is not among these.
+
+        bit: of the operator's family; strange: bits of the keys of a keyset that is for `other`.
+        """
+        made: Callable[..., Any] | None = self._make(name.encode(), bit, strange, other)
+        return other if made is None else made
+
+    def use(self, bits: int) -> None:
+        """The families that all threads use which use any; 0: they are not the same."""
+        self._use(bits)
+
+    def calls(self, name: str, forget: bool) -> int:
+        """How often the operator ran here."""
+        return int(self._calls(name.encode(), forget))
+
+
+def version_has_overrides() -> bool:
+    """Whether there are aten's operators compiled: for torch from 2.14 on, and Pythons that have a stable interface."""
+    has = bool(_libraries) and bool(_libraries[0].ng_torch_has_overrides())
+    return has and not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+
+def overrides() -> Overrides | None:
+    """None: Python does it all."""
+    return Overrides(_libraries[0]) if version_has_overrides() else None
 
 
 def _absent(*operands: object) -> Any:

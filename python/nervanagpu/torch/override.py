@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import (
 )
 from torch.utils._pytree import tree_leaves
 
-from nervanagpu.torch import aten
+from nervanagpu.torch import aten, native
 from nervanagpu.torch.bridge import check_place, need
 from nervanagpu.torch.library import why_refused
 
@@ -36,8 +36,9 @@ _theirs: dict[str, Counter[str]] = {}
 def calls() -> dict[str, dict[str, Any]]:
     """What ran inside `use` since reset_calls(), in all threads: {"aten.mm": {"ours": 3, "fallback": {why: times}}}."""
     with _lock:
-        names = sorted(_ours.keys() | _theirs.keys())
-        return {n: {"ours": _ours[n], "fallback": dict(_theirs.get(n, {}))} for n in names}
+        ours = _ours + _compiled_calls(forget=False)
+        names = sorted(ours.keys() | _theirs.keys())
+        return {n: {"ours": ours[n], "fallback": dict(_theirs.get(n, {}))} for n in names}
 
 
 def reset_calls() -> None:
@@ -45,6 +46,14 @@ def reset_calls() -> None:
     with _lock:
         _ours.clear()
         _theirs.clear()
+        _compiled_calls(forget=True)
+
+
+def _compiled_calls(forget: bool) -> Counter[str]:
+    """Of those that never came to Python."""
+    if _compiled is None:
+        return Counter()
+    return Counter({o.name: _compiled.calls(o.operator._opname, forget) for o in _entered.values()})
 
 
 # --- what a thread uses: bits of families, kept where torch takes them along to the threads of a backward() ---------
@@ -89,9 +98,11 @@ class use:
     def __enter__(self) -> use:
         _register()
         before = _used(_PLACE) if torch._C._is_key_in_tls(_PLACE) else 0
-        stack: list[int] = _outer.__dict__.setdefault("stack", [])
-        stack.append(before)
-        torch._C._stash_obj_in_tls(_PLACE, before | self._bits)
+        now = before | self._bits
+        stack: list[tuple[int, int]] = _outer.__dict__.setdefault("stack", [])
+        _change(stack[-1][1] if stack else 0, now)
+        stack.append((before, now))
+        torch._C._stash_obj_in_tls(_PLACE, now)
         _include(_KEY, True)
         return self
 
@@ -101,12 +112,25 @@ class use:
             raise RuntimeError(
                 "nervanagpu: use is left in a thread that is not in it; needs the thread that entered it"
             )
-        before = stack.pop()
+        before, now = stack.pop()
+        _change(now, stack[-1][1] if stack else 0)
         torch._C._stash_obj_in_tls(_PLACE, before)
         _include(_KEY, before != 0)
 
 
-_outer = threading.local()  # what was used outside of each context
+_outer = threading.local()  # for each context of a thread, what is used outside of it and in it
+_compiled = native.overrides()
+_threads: Counter[int] = Counter()  # how many threads have entered contexts of those bits
+
+
+def _change(before: int, now: int) -> None:
+    """Of this thread, the bits that it has entered. 0: none."""
+    with _lock:
+        _threads[before] -= 1
+        _threads[now] += 1
+        bits = [b for b, count in _threads.items() if b and count > 0]
+        if _compiled:
+            _compiled.use(bits[0] if len(bits) == 1 else 0)
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------
@@ -116,12 +140,12 @@ class _Operator:
     """One of aten's operators; `bit`: of its family, `run`: on our kernels."""
 
     def __init__(self, operator: Any, bit: int, run: Function) -> None:
-        self._operator, self.bit, self._run = operator, bit, run
-        self._name = f"aten.{operator._opname}"
+        self.operator, self.bit, self._run = operator, bit, run
+        self.name = f"aten.{operator._opname}"
 
     def kernel(self) -> Function:
         """What stands under the key. It runs at every call: what is usual is written out."""
-        operator, bit, attempt, name, other = self._operator, self.bit, self._run, self._name, self._unusual
+        operator, bit, attempt, name, other = self.operator, self.bit, self._run, self.name, self._unusual
 
         def run(keyset: Any, *args: object, **kwargs: object) -> Any:
             if not _used(_PLACE) & bit or keyset.raw_repr() & _STRANGE:
@@ -140,10 +164,10 @@ class _Operator:
 
     def _unusual(self, keyset: Any, args: Any, kwargs: Any) -> Any:
         if not _used(_PLACE) & self.bit:
-            return self._operator.redispatch(keyset & _BELOW, *args, **kwargs)
+            return self.operator.redispatch(keyset & _BELOW, *args, **kwargs)
         if torch._C._len_torch_dispatch_stack():
-            return _through_modes(self._operator, keyset, args, kwargs)
-        return self.attempt_checked(args, kwargs, lambda: _aten(self._operator, keyset, args, kwargs))
+            return _through_modes(self.operator, keyset, args, kwargs)
+        return self.attempt_checked(args, kwargs, lambda: _aten(self.operator, keyset, args, kwargs))
 
     def attempt_checked(self, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
         """Ours of operands of any kind, or what else there is."""
@@ -154,10 +178,10 @@ class _Operator:
             _check_plain(tensors)
             result = self._run(*args, **kwargs)
         except RuntimeError as error:
-            _count_refusal(self._name, error)
+            _count_refusal(self.name, error)
         else:
             with _lock:
-                _ours[self._name] += 1
+                _ours[self.name] += 1
             return result
         return otherwise()
 
@@ -227,6 +251,16 @@ _entered: dict[Any, _Operator] = {}
 _libraries: list[Any] = []  # as long as they live
 
 
+def _check_key() -> None:
+    """RuntimeError if torch has kernels of its own under the key, which ours would take the place of."""
+    table = str(torch._C._dispatch_dump_table("aten::mm"))
+    if any(line.startswith(f"{_NAME}:") for line in table.splitlines()):
+        raise RuntimeError(
+            f"nervanagpu: torch {torch.__version__} has kernels of its own under its dispatch key {_NAME}, which use() "
+            "needs for itself; call the functions of nervanagpu.torch"
+        )
+
+
 def _register() -> None:
     """Makes torch know the kernels, when they are first used."""
     if _libraries:
@@ -234,10 +268,14 @@ def _register() -> None:
     with _lock:
         if _libraries:
             return
+        _check_key()
         others, own = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
         others.fallback(torch.library.fallthrough_kernel, _NAME)
         for family, operators in aten.FAMILIES.items():
             for operator, run in operators.items():
                 _entered[operator] = _Operator(operator, _BITS[family], run)
-                own.impl(operator, _entered[operator].kernel(), _NAME, with_keyset=True)
+                kernel = _entered[operator].kernel()
+                if _compiled and operator._overloadname == "default":
+                    kernel = _compiled.function(operator._opname, _BITS[family], _STRANGE, kernel)
+                own.impl(operator, kernel, _NAME, with_keyset=True)
         _libraries.extend((others, own))

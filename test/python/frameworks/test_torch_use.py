@@ -223,3 +223,139 @@ def test_gradients_of_pools_lie_as_torchs(form: Any) -> None:
             got = torch.autograd.grad(pool(x).square().sum(), x)[0]
         assert near(got, want, 2e-5) and got.stride() == want.stride()
     assert not any(c["fallback"] for c in ngt.calls().values())
+
+
+# --- compiled (overrides.cpp) ----------------------------------------------------------------------------------------
+
+
+def compiled(name: str) -> int:
+    """How often aten's operator ran without Python."""
+    from nervanagpu.torch import override
+
+    return override._compiled.calls(name, False) if override._compiled else 0
+
+
+def test_what_is_usual_does_not_come_to_python() -> None:
+    from nervanagpu.torch import override
+    from nervanagpu.torch.native import version_has_overrides
+
+    if not version_has_overrides():
+        pytest.skip("this torch gives its tensors to nobody but Python")
+    x, w, bias, a, c = rand(2, 3, 6, 6), rand(4, 3, 3, 3), rand(4), rand(3, 4), rand(2, 3, 4)
+    cube, f = rand(1, 2, 4, 4, 4), rand(3, 2, 2, 2, 2)
+    leaves = [t.requires_grad_() for t in (x, w, bias, cube, f)]
+    with ngt.use():
+        y = F.max_pool2d(F.conv2d(x, w, bias, 1, 1), 2).square().sum() + F.avg_pool2d(x, 2).square().sum()
+        z = F.max_pool3d(F.conv3d(cube, f), 2).square().sum() + F.avg_pool3d(cube, 2, 1, 1, False, False).square().sum()
+        torch.autograd.grad(y + z, leaves)
+        torch.mm(a, a.t())
+        torch.bmm(c, c.mT)
+        torch.addmm(a[:, 0], a, a.t(), beta=2, alpha=0.5)
+        torch.addmm(a[:, :1], a, a.t(), alpha=3)
+        F.conv1d(x[0], rand(4, 6, 3))
+    usual = {
+        "mm": 1, "bmm": 1, "addmm": 2, "convolution": 3, "convolution_backward": 2, "max_pool2d_with_indices": 1,
+        "max_pool3d_with_indices": 1, "max_pool2d_with_indices_backward": 1, "max_pool3d_with_indices_backward": 1,
+        "avg_pool2d": 1, "avg_pool3d": 1, "avg_pool2d_backward": 1, "avg_pool3d_backward": 1,
+    }  # fmt: skip
+    assert {o.operator._opname: compiled(o.operator._opname) for o in override._entered.values()} == {
+        name: usual.get(name, 0) for name in (o.operator._opname for o in override._entered.values())
+    }
+    assert ngt.calls() == {f"aten.{name}": {"ours": n, "fallback": {}} for name, n in sorted(usual.items())}
+    ngt.reset_calls()
+    assert ngt.calls() == {} and compiled("mm") == 0
+
+
+@pytest.mark.parametrize("mask", [(i, j, k) for i in (True, False) for j in (True, False) for k in (True, False)])
+def test_gradients_that_are_asked_for(mask: tuple[bool, ...]) -> None:
+    grad, x, w = rand(2, 4, 6, 6), rand(2, 3, 6, 6), rand(4, 3, 3, 3)
+    more = ([4], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, list(mask))
+    wanted = torch.ops.aten.convolution_backward(grad, x, w, *more)
+    with ngt.use():
+        found = torch.ops.aten.convolution_backward(grad, x, w, *more)
+    assert [t is None for t in found] == [not m for m in mask]  # aten may make what nobody wants
+    assert all(near(t, s, 2e-5) for t, s in zip(found, wanted, strict=True) if t is not None)
+    assert ours("aten.convolution_backward") == 1
+
+
+def test_default_arguments_are_atens() -> None:
+    x = rand(2, 3, 6, 6)
+    calls = [
+        lambda: ATEN.max_pool2d_with_indices(x, [2, 2])[0],
+        lambda: ATEN.max_pool2d_with_indices(x, [2])[1],
+        lambda: ATEN.max_pool2d_with_indices(x, [3, 2], [], [1, 0])[0],
+        lambda: ATEN.avg_pool2d(x, [2, 2]),
+        lambda: ATEN.avg_pool2d(x, [3, 3], padding=[1, 1]),
+        lambda: ATEN.avg_pool2d(x, [3, 3], [2, 1], [1, 1], count_include_pad=False),
+        lambda: ATEN.addmm(x[0, 0], x[0, 1], x[0, 2]),
+        lambda: ATEN.addmm(x[0, 0], x[0, 1], x[0, 2], alpha=2),
+        lambda: ATEN.addmm(x[0, 0], x[0, 1], x[0, 2], beta=True),
+    ]
+    for call in calls:
+        want = call()
+        with ngt.use():
+            got = call()
+        assert near(got, want, 2e-5) and got.stride() == want.stride()
+    assert not any(c["fallback"] for c in ngt.calls().values())
+    assert sum(c["ours"] for c in ngt.calls().values()) == len(calls)
+
+
+def test_threads_may_use_different_names() -> None:
+    a, c = rand(3, 3), rand(2, 3, 3)
+    inside, done = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with ngt.use("bmm"):
+            inside.set()
+            torch.mm(a, a)
+            torch.bmm(c, c)
+            done.wait(60)
+
+    thread = threading.Thread(target=other)
+    with ngt.use("mm"):
+        thread.start()
+        inside.wait(60)
+        for _ in range(3):
+            torch.mm(a, a)
+            torch.bmm(c, c)
+        with ngt.use("bmm"):
+            torch.bmm(c, c)
+        done.set()
+        thread.join()
+        torch.mm(a, a)
+        torch.bmm(c, c)
+    torch.mm(a, a)
+    assert ngt.calls() == {
+        "aten.bmm": {"ours": 2, "fallback": {}},
+        "aten.mm": {"ours": 4, "fallback": {}},
+    }
+
+
+def test_a_backwards_thread_may_use_more() -> None:
+    """In a hook: what the thread that called backward() uses is not its to leave."""
+    a, b, c = rand(3, 3).requires_grad_(), rand(3, 3), rand(2, 3, 3)
+
+    def hook(grad: Any) -> None:
+        torch.bmm(c, c)
+        with ngt.use("bmm"):
+            torch.bmm(c, c)
+        torch.bmm(c, c)
+
+    with ngt.use("mm"):
+        y = torch.mm(a, b)
+        y.register_hook(hook)
+        y.sum().backward()
+        torch.mm(b, b)
+    assert ours("aten.bmm") == 1 and ours() == 3
+    torch.mm(b, b)
+    assert ours() == 3
+
+
+def test_a_key_that_torch_uses_itself_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nervanagpu.torch import override
+
+    monkeypatch.setattr(override, "_libraries", [])
+    monkeypatch.setattr(torch._C, "_dispatch_dump_table", lambda name: f"CPU: x\n{override._NAME}: torch's\n")
+    with pytest.raises(RuntimeError, match="has kernels of its own under its dispatch key Fake"), ngt.use():
+        pass
+    assert not torch._C._dispatch_tls_is_dispatch_key_included(override._KEY)
