@@ -373,7 +373,7 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
     if (l.which == ConvPass::update && tile.starts_with("_64")) continue;
     say(tile, 0);
     try {
-      say("_h" + tile, 0);              // of two halves
+      say("_h" + tile, 0);              // of half blocks
     } catch (const InvalidArgument&) {  // not of this layer
     }
     if (copied && tile == kTiles[0]) continue;

@@ -463,7 +463,7 @@ void bind_tensor(py::module_& m) {
   c.def_property("name", &Tensor::name, setter("name", &Tensor::set_name), "For messages; may be empty.");
   c.def_property(
       "rounding", &Tensor::rounding, setter("rounding", &Tensor::set_rounding),
-      "How results that are written here are rounded: 0 to nearest, else at random to so many mantissa bits.");
+      "How results that are written here are rounded: 0 to nearest, else stochastically to so many mantissa bits.");
   c.def_property_readonly(
       "T", [](const Held& self) { return transpose(self, py::args()); }, "The view with its axes reversed.");
   c.def(

@@ -1,6 +1,6 @@
 // Whether products measure which of their kernels is the fastest here, instead of asking a model of an H200.
 //
-// The kernels that are measured are those of one order class: they cut k into the same parts and sum each in the same order
+// The kernels that are measured are those of one order class: they split k alike and sum each split in the same order
 // (docs/numerics.md), so a result has the same bits whichever of them wins, and whether this is on or off. The first product
 // of a form (types, layouts, sizes, alignment, epilogue) then takes some milliseconds on operands of its own from the memory
 // pool; the winner is kept in this process and in $XDG_CACHE_HOME/nervanagpu (or ~/.cache/nervanagpu), in one file of

@@ -19,7 +19,7 @@ NG_API bool conv_max_pool_is_one_kernel(const ConvProblem& p, const PoolProblem&
 // y = max pool of conv_fprop's result; argmax: as of max_pool_fprop with PoolOptions::relu = options.relu, or null. One kernel's
 // sums are narrow.sass's, of 16 products along a line, whichever kernel conv_fprop would take; rounding, maxima and codes are
 // those of the two. Where it is not one kernel, what lies between is in memory of the library's pool. options.alpha is the
-// convolution's; beta is 0, and there is no mask, no sums and no rounding at random. Queues kernels and returns; may be captured in a
+// convolution's; beta is 0, and there is no mask, no sums and no stochastic rounding. Queues kernels and returns; may be captured in a
 // CUDA graph.
 NG_API void conv_max_pool_fprop(const ConvProblem& p, const PoolProblem& q, const Tensor& x, const Tensor& w, Tensor& y,
                                 Tensor* argmax, const ConvOptions& options);

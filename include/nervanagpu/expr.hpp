@@ -43,7 +43,7 @@ enum class ExprOp : std::uint8_t {
   random,            // a word of Philox4x32-10 for each element, uint32
   unit,              // such a word as a float32 in [0, 1): its upper 24 bits
   gather,            // the element of a tensor at an offset (src/fuse/indexed.h)
-  stochastic_round,  // rounded at random, by a word (round())
+  stochastic_round,  // by a random word (round())
   index,             // 0, 1, 2, ... (indices())
   product,           // of two matrices (product())
   complex            // of a real and an imaginary part (complex.hpp)

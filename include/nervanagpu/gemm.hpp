@@ -65,7 +65,7 @@ NG_API Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options =
 
 // A batch of products in one launch, or one for each 65535. a and b have three axes, the first of which counts the matrices; one of two axes, or of
 // one matrix, is the same for all. c of three axes: a product each. c of two: the sum of all products, in ascending order.
-// `bias` is that of each matrix, `splits` parts of a sum's k; a product of a batch is not cut.
+// `bias` is that of each matrix, `splits` are of a sum's k; a product of a batch is not cut.
 NG_API void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 
 // A new tensor, as NumPy's matmul: axes before the last two are a batch and are broadcast, a tensor of one axis is a row of

@@ -186,7 +186,7 @@ typedef struct ng_gemm_problem {
   int32_t c_type, bias_type; /* bias: as C, or float32 for a float C */
   ng_rounding rounding;      /* of a float C */
   int64_t splits;            /* of k (split-K): summed apart, then in order; 0: the library chooses */
-  uint64_t workspace; /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and no parts that need it */
+  uint64_t workspace; /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and no splits that need it */
   uint64_t workspace_bytes;
   int64_t batch; /* of products, 1 or more; matrices lie stride_ elements apart, 0: all have this A, or B */
   int64_t stride_a, stride_b, stride_c;
@@ -263,7 +263,7 @@ typedef struct ng_tensor {
 
 /* c = a b as NumPy's matmul has it: the last two axes are matrices, those before them a batch, which is broadcast from a and b;
  * c has the shape of the result and one of the types that ng_gemm_problem names. Matrices must be contiguous along an axis:
- * nothing is copied. workspace: the address of ng_matmul_workspace() bytes, aligned to 16; 0: no parts of k that need it. */
+ * nothing is copied. workspace: the address of ng_matmul_workspace() bytes, aligned to 16; 0: no splits of k that need it. */
 NG_C_API ng_status ng_matmul_workspace(const ng_tensor* a, const ng_tensor* b, const ng_tensor* c, size_t* bytes);
 NG_C_API ng_status ng_matmul(const ng_tensor* a, const ng_tensor* b, const ng_tensor* c, uint64_t workspace,
                              uint64_t workspace_bytes, uint64_t stream);

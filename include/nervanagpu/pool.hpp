@@ -51,7 +51,7 @@ struct PoolOptions {
 
 // On tensors, contiguous in the problem's layout; with channels last x and dx may be slices of the last axis of such, both
 // alike where both are read or written. The result is written in place and shares no memory with the others; what lies beside a
-// slice is neither read nor written. dx as a slice is not rounded at random.
+// slice is neither read nor written. dx as a slice has no stochastic rounding.
 NG_API void pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, const PoolOptions& options = {});
 // The window's largest element and its root are found again from x.
 NG_API void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor& dx,

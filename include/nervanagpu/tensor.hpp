@@ -113,7 +113,7 @@ class NG_API Tensor {
   [[nodiscard]] bool contiguous() const noexcept;                            // row-major without gaps
   [[nodiscard]] const std::string& name() const noexcept { return name_; }   // for messages; may be empty
   void set_name(std::string name) { name_ = std::move(name); }
-  // How the factory of the 2015 library rounds results that it writes here: 0 to nearest, else at random to so many
+  // How the factory of the 2015 library rounds results that it writes here: 0 to nearest, else stochastically to so many
   // mantissa bits. Nothing else looks at it.
   [[nodiscard]] int rounding() const noexcept { return rounding_; }
   void set_rounding(int bits) { rounding_ = bits; }

@@ -33,7 +33,7 @@ enum class MapType : std::uint8_t {
   float64,
   bfloat16,
   float32_ftz,   // copied as float32: subnormal numbers stay
-  tfloat32,      // loads round to TF32, halves to even; stores copy
+  tfloat32,      // loads round to TF32, ties to even; stores copy
   tfloat32_ftz,  // the same
 };
 enum class MapInterleave : std::uint8_t { none, b16, b32 };  // NC/8HWC8 and NC/16HWC16 of 2-byte channels

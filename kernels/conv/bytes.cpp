@@ -64,7 +64,7 @@ double microseconds(const ConvProblem& p) {
   return std::min({of_chains(p), of_blocks(p), of_patches(p)});
 }
 
-bool exact_in_halves(const ConvProblem& p) {
+bool exact_in_float16(const ConvProblem& p) {
   constexpr std::int64_t kExact = std::int64_t{1} << 24;
   const std::int64_t product = p.x_type == Dtype::uint8 ? 255 * 128 : 128 * 128;
   return p.filter[0] * p.filter[1] * p.filter[2] * p.c < kExact / product;

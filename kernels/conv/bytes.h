@@ -11,6 +11,6 @@ bool chains_are_faster(const ConvProblem& p);
 double microseconds(const ConvProblem& p);
 
 // The sums of the products, whatever their factors, are exact as float32 and in the tensor cores' float16.
-bool exact_in_halves(const ConvProblem& p);
+bool exact_in_float16(const ConvProblem& p);
 
 }  // namespace nervanagpu::conv_detail::bytes

@@ -146,7 +146,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const auto found = [&](const Kernel& kernel) {  // where kernels read what others have found
     std::vector<Patch> all;
     if (!strict) all.push_back({at(kernel, "ranges"), &Call::workspace, 0});
-    if (two) all.push_back({at(kernel, "halves"), &Call::workspace, room.halves});
+    if (two) all.push_back({at(kernel, "halves"), &Call::workspace, room.verdict});
     return all;
   };
   const auto split = [&](const bf16x6::Launch& l, bool first) {
@@ -182,7 +182,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
     const bf16x6::Launch l = f16x3_rs::split(registry, *plan.kernel, problem, plan.splits);
     Step first;  // which knows the small operand as its a
     first.launch = {part_of(*l.kernel, l.grid, l.values),
-                    {{at(*l.kernel, "halves"), &Call::workspace, room.halves + (large_a ? kept::kWords : 0)},
+                    {{at(*l.kernel, "halves"), &Call::workspace, room.verdict + (large_a ? kept::kWords : 0)},
                      {at(*l.kernel, "from_a"), x, 0},
                      {at(*l.kernel, "from_b"), x, 0},
                      {at(*l.kernel, "to_a"), &Call::workspace, large_a ? room.b : room.a},
@@ -223,7 +223,7 @@ void Prepared::add_tail(const GemmProblem& problem, const f16x3::Tail& tail) {
   const auto add = [&](const Kernel& kernel, const Grid& grid, const Values& values, const char* c, bool finishes) {
     Step x;
     x.launch = {part_of(kernel, grid, values),
-                {{offset_of(kernel, "halves", kNone), &Call::workspace, bf16x6::room(problem, 1).halves}}};
+                {{offset_of(kernel, "halves", kNone), &Call::workspace, bf16x6::room(problem, 1).verdict}}};
     x.product = finishes;
     x.finish = finish_of(kernel, c);
     x.finish.out_plus = plus.c, x.finish.bias_plus = plus.bias, x.finish.offset_plus = plus.rounding;

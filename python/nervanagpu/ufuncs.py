@@ -44,7 +44,7 @@ def _extreme_of(function: Binary) -> Binary:
     return extreme
 
 
-# Reductions that have kernels of their own; others are made of the function, elements by halves or one after another.
+# Reductions that have kernels of their own; others are made of the function, elements pairwise or one after another.
 _KNOWN: dict[str, Binary] = {
     "add": reductions.sum,
     "multiply": reductions.prod,
@@ -77,7 +77,7 @@ def _operand(name: str, method: str, x: Operand, dtype: Any, out: Any) -> GPUTen
     return _core.as_dtype(given, found[1])
 
 
-def _by_halves(function: Binary, rows: GPUTensor) -> GPUTensor:
+def _pairwise(function: Binary, rows: GPUTensor) -> GPUTensor:
     while rows.shape[0] > 1:
         half = rows.shape[0] // 2
         pairs = function(rows[:half], rows[half : 2 * half]).copy()
@@ -96,11 +96,11 @@ def _full(shape: tuple[int, ...], value: Any, dtype: Any) -> GPUTensor:
 def _one_axis(
     function: Binary, name: str, x: GPUTensor, axis: int, initial: object, mask: GPUTensor | None
 ) -> GPUTensor:
-    """function of the elements along `axis` that the mask names, by halves or one after another."""
+    """function of the elements along `axis` that the mask names, pairwise or one after another."""
     rows = moveaxis(x, axis, 0)
     start = 0 if initial is not None else 1
     if name in _ASSOCIATIVE and mask is None:
-        made = _by_halves(function, rows)
+        made = _pairwise(function, rows)
         return made if initial is None else _core.as_dtype(function(_full((), initial, x.dtype), made), x.dtype)
     which = None if mask is None else moveaxis(mask, axis, 0)
     made = rows[0] if initial is None else _full(rows.shape[1:], initial, x.dtype)

@@ -113,8 +113,8 @@ bool from_two_pieces(const Kernel& kernel) {
 bool adds_lost(const Kernel& kernel) {
   return kernel.manifest().op == "conv_lost";
 }
-// fprop in blocks of two halves.
-bool in_halves(const Kernel& kernel) {
+// fprop in half blocks.
+bool in_half_blocks(const Kernel& kernel) {
   return kernel.manifest().op == "hconv" && kernel.manifest().variant.at("PASS") == "h";
 }
 // bprop with strides, all classes of positions in one launch.
@@ -137,7 +137,7 @@ bool on_tensor_cores(const Kernel& kernel) {
 }
 
 // fprop of bytes that cells.sass has made float16.
-bool of_bytes_as_halves(const Kernel& kernel) {
+bool of_bytes_as_float16(const Kernel& kernel) {
   if (makes_cells(kernel)) return kernel.manifest().variant.at("FROM") != "b16";
   const auto& variant = kernel.manifest().variant;
   return (shares_taps(kernel) || keeps_filters(kernel)) && variant.at("XT") == "f16" && variant.at("YT") == "s32";
@@ -149,7 +149,7 @@ std::string end_of(const Kernel& kernel) {
   if (makes_cells(kernel)) return "_cells_128x64";
   if (makes_piece_cells(kernel)) return "_cells_128x128";
   if (splits_on_the_way(kernel)) return "_cells_split" + kernel.name().substr(kernel.name().rfind('_'));
-  if (of_bytes_as_halves(kernel)) {
+  if (of_bytes_as_float16(kernel)) {
     const std::string& name = kernel.name();
     return keeps_filters(kernel)
                ? "_cells_resident_" + kernel.manifest().variant.at("ROW") + name.substr(name.rfind('_'))
@@ -170,7 +170,7 @@ std::string end_of(const Kernel& kernel) {
   if (is_narrow(kernel)) return "_narrow_" + variant.at("ROW") + tile;
   if (swaps_narrow(kernel)) return "_narrowswapped_" + variant.at("ROW") + tile;
   if (updates_narrow(kernel)) return "_narrowupdate_" + variant.at("ROW") + tile;
-  if (in_halves(kernel)) return "_h" + tile;
+  if (in_half_blocks(kernel)) return "_h" + tile;
   return on_tensor_cores(kernel) ? tile : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
 }
 
@@ -182,7 +182,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 }
 
 Pass pass_of(Random& random, const Kernel& kernel) {
-  if (of_bytes_as_halves(kernel) || is_narrow(kernel) || swaps_narrow(kernel))
+  if (of_bytes_as_float16(kernel) || is_narrow(kernel) || swaps_narrow(kernel))
     return {ConvPass::fprop, Layout::channels_last};
   if (splits_on_the_way(kernel) || adds_lost(kernel)) return {ConvPass::update, Layout::channels_last};
   if (makes_cells(kernel) || makes_piece_cells(kernel))
@@ -213,7 +213,8 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   }
   if (on_tensor_cores(kernel)) {
     const std::string& pass = variant.at("PASS");
-    if (in_halves(kernel)) return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
+    if (in_half_blocks(kernel))
+      return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
     const bool forward = pass == "f" && (!gathers(kernel) || pick(random, 0, 2) != 0);
     return {forward ? ConvPass::fprop : pass == "u" ? ConvPass::update : ConvPass::bprop, Layout::channels_last};
   }
@@ -262,8 +263,9 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     p.k = p.groups * ceil_div(k, unit) * unit;
     if (bytes && p.groups == 1) p.c += 8;  // else chains take it
     if (bytes && shares_taps(kernel)) p.groups = 1, p.c = 8 * ceil_div(p.c, 8);
-    if (in_halves(kernel)) p.groups = 1, (what.pass == ConvPass::fprop ? p.c : p.k) = 32 * choose(random, {1, 1, 3, 5});
-    if (in_halves(kernel) && p.filter == decltype(p.filter){1, 1, 1}) continue;
+    if (in_half_blocks(kernel))
+      p.groups = 1, (what.pass == ConvPass::fprop ? p.c : p.k) = 32 * choose(random, {1, 1, 3, 5});
+    if (in_half_blocks(kernel) && p.filter == decltype(p.filter){1, 1, 1}) continue;
     if (shares_taps(kernel)) p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
     p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
     if (bytes) p.w_type = Dtype::int8, p.y_type = type_of(variant.at("YT"));
@@ -278,7 +280,7 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
         continue;
       }
     }
-    if (in_halves(kernel) && what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
+    if (in_half_blocks(kernel) && what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
     if (kernel.manifest().op == "hconv" && what.pass == ConvPass::bprop) {
       const bool strided = p.stride != decltype(p.stride){1, 1, 1};
       if (in_classes(kernel) && !strided) p.stride[2] = 2;
@@ -376,7 +378,7 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
 
 // Few channels, whose strides copies take; in any layout.
 ConvProblem draw_for_cells(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
-  const bool bytes = of_bytes_as_halves(kernel);
+  const bool bytes = of_bytes_as_float16(kernel);
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
     p.layout = what.layout;
@@ -390,7 +392,7 @@ ConvProblem draw_for_cells(Random& random, const Kernel& kernel, const Pass& wha
                  : pick(random, 0, 1) == 0 ? Dtype::int8
                                            : Dtype::uint8;
       p.w_type = Dtype::int8, p.y_type = Dtype::int32;
-      if (!conv_detail::bytes::exact_in_halves(p)) continue;
+      if (!conv_detail::bytes::exact_in_float16(p)) continue;
     }
     const auto c = conv_detail::cells::cells_of(what.pass, p);
     if (!c || (!bytes && !conv_detail::tensor_cores::takes(what.pass, p))) continue;
@@ -574,7 +576,7 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
 }
 
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
-  if (makes_cells(kernel) || of_bytes_as_halves(kernel)) return draw_for_cells(random, kernel, what, limits);
+  if (makes_cells(kernel) || of_bytes_as_float16(kernel)) return draw_for_cells(random, kernel, what, limits);
   if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
   if (swaps_operands(kernel)) return draw_for_swapped(random, kernel, what, limits);
   if (is_narrow(kernel) || swaps_narrow(kernel) || updates_narrow(kernel))
@@ -671,7 +673,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (pass == ConvPass::fprop && !e.relu && types.out != Dtype::int32 && pick(random, 0, 3) == 0 &&
       (!depthwise || goes_anywhere(kernel)))
     e.activation = GemmActivation::clip, e.clip_low = -20, e.clip_high = 33;
-  // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.
+  // A strided bprop on the tensor cores is rounded stochastically by its last copy, from float32.
   const bool copied = tensor_cores && pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
   if (types.out != Dtype::int32 && !copied && !gradients_of_cells && !adds_lost(kernel) &&
       (!depthwise || goes_anywhere(kernel)) && pick(random, 0, 3) == 0) {

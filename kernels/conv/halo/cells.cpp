@@ -105,7 +105,7 @@ double fprop_microseconds(const Cells& c, const ConvProblem& p) {
 
 bool pays(const Cells& c, const ConvProblem& p) {
   const bool of_bytes = sgemm::byte(p.x_type);
-  if (of_bytes ? !bytes::exact_in_halves(p) : !gconv::possible(ConvPass::fprop, p)) return false;
+  if (of_bytes ? !bytes::exact_in_float16(p) : !gconv::possible(ConvPass::fprop, p)) return false;
   const double others = of_bytes ? bytes::microseconds(p) : gconv::microseconds(ConvPass::fprop, p);
   return fprop_microseconds(c, p) < others;
 }

@@ -296,8 +296,8 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   TensorMap a = l.a;
   TensorMap b = l.b;
   if (in_pieces()) {
-    l.halves ? two_pieces::with_pieces(l.pass, l.x, l.w, a, b)
-             : pieces::with_pieces(pieces::kThree, l.pass, l.x, l.w, a, b);
+    l.of_two_pieces ? two_pieces::with_pieces(l.pass, l.x, l.w, a, b)
+                    : pieces::with_pieces(pieces::kThree, l.pass, l.x, l.w, a, b);
   }
   if (l.on_the_way) a = b;  // which nobody reads
   if (few && l.pass == 'f') b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
@@ -319,11 +319,11 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     sums_ = false;
   }
   const Registry& registry = device_->registry();
-  const Kernel* kernel = l.on_the_way ? pieces::find_split(registry, choice.tile)
-                         : in_pieces()
-                             ? pieces::find(registry, l.pass, choice.tile, l.halves ? pieces::kTwo : pieces::kThree)
-                         : few ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
-                               : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
+  const Kernel* kernel =
+      l.on_the_way  ? pieces::find_split(registry, choice.tile)
+      : in_pieces() ? pieces::find(registry, l.pass, choice.tile, l.of_two_pieces ? pieces::kTwo : pieces::kThree)
+      : few         ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
+                    : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
   if (few) {
     const std::int64_t tile = l.pass == 'f' ? kBlock : choice.tile.bn;
     gconv::put(v, f, l.gathered, volume(p_), run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);
@@ -349,11 +349,11 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.u32(l.x.n).u64(l.w.address).u64(ranges_).u32(l.w.count()).u32(width_of(l.w.type) * l.w.pitch);
   } else if (in_pieces()) {
     v.u32(l.x.n);
-    if (!l.halves) v.u64(ranges_).u32(most_exponents_);
+    if (!l.of_two_pieces) v.u64(ranges_).u32(most_exponents_);
     unless_.put(v);
   }
   v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, products), stream_.handle());
-  if (!sums || l.halves) return;
+  if (!sums || l.of_two_pieces) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
   end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
 }
@@ -434,7 +434,7 @@ Pass::Launch Pass::of_classes(const classes::Launch& c, const Pixels& gathered, 
 double Pass::microseconds_of(const Launch& l) const {
   const hconv::Work work = plain_work(l);
   if (!in_pieces()) return hconv::microseconds(work);
-  return pieces::product_microseconds(work, unless_.halves != 0 ? pieces::kTwo : pieces::kThree);
+  return pieces::product_microseconds(work, unless_.verdict != 0 ? pieces::kTwo : pieces::kThree);
 }
 
 // All classes at once, if that is possible and faster than side by side with copies to their places: a function of the problem alone.

@@ -103,8 +103,8 @@ class Pass {
     std::vector<classes::Class> classes;
     // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
     Pixels x, w;
-    bool on_the_way = false;  // u: w is dy as it lies, for conv_split.sass
-    bool halves = false;      // by conv_f16x3.sass; sums of parts are put together behind the launch that follows
+    bool on_the_way = false;     // u: w is dy as it lies, for conv_split.sass
+    bool of_two_pieces = false;  // conv_f16x3.sass: split sums are added behind the launch that follows
   };
 
   // model: makes a Modelled, where somebody asks for it.

@@ -89,10 +89,10 @@ void Pass::run_pieces() {
     if (pieces::splits_on_the_way(forced_)) split_on_the_way(pieces::work_of(pass_, p_), from1);
     if (two) {
       both = {from1, from2, in1.address, in2.address};
-      const std::uint64_t halves = arena_.take(bf16x6::kHalvesBytes);
+      const std::uint64_t verdict = arena_.take(bf16x6::kVerdictBytes);
       forced_ = two_pieces::behind(forced_);
-      unless_ = two_pieces::unless(pass_, both, halves, products, made_good);
-      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, halves, made_good, stream_.handle());
+      unless_ = two_pieces::unless(pass_, both, verdict, products, made_good);
+      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, verdict, made_good, stream_.handle());
     }
     if (device_ != nullptr && split_) {
       pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
@@ -130,9 +130,9 @@ void Pass::launch_pieces(const Launch& l, const Packs& packs) {
   const hconv::Work work = work_of(l, packs);
   const bool uncut = e_.beta != 0 || !l.classes.empty();
   Forced forced = forced_;
-  if (unless_.halves != 0) {
+  if (unless_.verdict != 0) {
     Launch first = l;
-    first.halves = true;
+    first.of_two_pieces = true;
     const hconv::Choice two = pieces::choose(work, multiprocessors(), uncut, forced, pieces::kTwo);
     launch_product(first, two, 0);
     forced.splits = two.splits;

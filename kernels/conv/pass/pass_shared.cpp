@@ -234,7 +234,7 @@ std::optional<cells::Cells> Pass::in_cells() const {
   if (pass_ != ConvPass::fprop) return std::nullopt;
   if (rounded_by_copy() || byte_results::asked(p_)) return std::nullopt;
   std::optional<cells::Cells> c = cells::cells_of(pass_, p_);
-  if (c && (forced ? !sgemm::byte(p_.x_type) || bytes::exact_in_halves(p_) : cells::pays(*c, p_))) return c;
+  if (c && (forced ? !sgemm::byte(p_.x_type) || bytes::exact_in_float16(p_) : cells::pays(*c, p_))) return c;
   return std::nullopt;
 }
 

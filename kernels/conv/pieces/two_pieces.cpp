@@ -79,20 +79,20 @@ Forced behind(const Forced& forced) {
   return out;
 }
 
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, bool made_good,
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
            StreamId stream) {
   const Sources s = sources_of(pass, operands);
-  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, halves, kLean, made_good);
+  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, verdict, kLean, made_good);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 
 // Pixels of x that meet those of dy are no groups of neighbours, as strides and edges have it, and both may be zero for the most part: update
 // needs good precision of all elements, or what others lost is made good.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products,
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products,
                       bool made_good) {
   constexpr std::int64_t kMadeGood = 128;
   const Sources s = sources_of(pass, operands);
-  bf16x6::Unless out = f16x3::unless(halves, s.in1, s.in2, operands.in1.channels, products);
+  bf16x6::Unless out = f16x3::unless(verdict, s.in1, s.in2, operands.in1.channels, products);
   if (pass == ConvPass::update) out.most_small = made_good ? kMadeGood : 0;
   return out;
 }

@@ -28,11 +28,11 @@ struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
-// f16x2.sass for both. What it finds goes to `halves`, bf16x6::kHalvesBytes. made_good: add_lost() follows.
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, bool made_good,
+// f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. made_good: add_lost() follows.
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
            StreamId stream);
 // What all kernels behind look at. Sums of `products`.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products,
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products,
                       bool made_good);
 // Of update: conv_lost.sass, behind the kernels that have written dw.
 void add_lost(Device& device, const ConvProblem& p, const Operands& operands, std::uint64_t dw, float alpha,

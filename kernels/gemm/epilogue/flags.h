@@ -46,7 +46,7 @@ struct Plain {
 inline constexpr std::uint32_t kBiasColumns = 1U << 2 | 1U << 3;  // bias[j], and of 16 bits
 inline constexpr std::uint32_t kScaleColumns = 1U << 12;          // scale[j]
 inline constexpr std::uint32_t kFunctions = 15U << 8;             // activations
-inline constexpr std::uint32_t kRounds = 1U << 4;                 // at random
+inline constexpr std::uint32_t kRounds = 1U << 4;                 // stochastically
 inline constexpr std::uint32_t kAddsC = 1U << 0;                  // beta * C
 inline constexpr std::uint32_t kBiasRows = 1U << 7 | 1U << 3;     // bias[i], and of 16 bits
 

@@ -140,12 +140,12 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   constexpr std::int64_t kLine = 256;
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
-  out.halves = kRangeBytes;
+  out.verdict = kRangeBytes;
   // Behind pieces that are kept, multiply-adds follow there; so nothing else writes any.
   const auto bytes = [&](const Side& s, const PiecesAt& x) {
     return kept::has(x, 2) && pieces::in_registers(p) ? 0 : lines(s.bytes(kPieces));
   };
-  out.a = kRangeBytes + kHalvesBytes;
+  out.a = kRangeBytes + kVerdictBytes;
   out.b = out.a + bytes(a_of(p), p.a_pieces);
   out.partial_sums = out.b + bytes(b_of(p), p.b_pieces);
   out.bytes = out.partial_sums + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
@@ -189,7 +189,7 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   Grid grid = {256, 2, 1};
-  grid.early = unless.halves != 0;
+  grid.early = unless.verdict != 0;
   return {kernel, grid, v};
 }
 
@@ -197,7 +197,7 @@ Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits
   const Room where = room(p, splits);
   Split a = split_of(a_of(p), p.workspace + where.a);
   Split b = split_of(b_of(p), p.workspace + where.b);
-  if (unless.halves == 0) {  // behind f16x3.sass pieces that are kept are two
+  if (unless.verdict == 0) {  // behind f16x3.sass pieces that are kept are two
     a.kept = kept::words(p.a_pieces, kPieces, false);
     b.kept = kept::words(p.b_pieces, kPieces, false);
   }
@@ -225,7 +225,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
     out.grid.x = static_cast<std::uint32_t>(ceil_div(p.m, kernel->number("BM")));
     out.grid.y = static_cast<std::uint32_t>(ceil_div(p.n, kernel->number("BN")));
     out.grid.z = static_cast<std::uint32_t>(p.batch > 1 ? p.batch : splits);
-    out.grid.early = unless.halves != 0;
+    out.grid.early = unless.verdict != 0;
     return out;
   }
   throw InvalidArgument("gemm: no kernel gemm_if for m " + std::to_string(p.m) + ", n " + std::to_string(p.n) + ", k " +

@@ -20,7 +20,7 @@ namespace nervanagpu::bf16x6 {
 inline constexpr std::int64_t kPieces = 3;
 inline constexpr std::int64_t kRangeBytes =
     2 * 256 * 4;  // where bf16x3.sass leaves how large an operand's elements are
-inline constexpr std::int64_t kHalvesBytes = 3 * kRangeBytes;  // where f16x2.sass leaves what it has found
+inline constexpr std::int64_t kVerdictBytes = 3 * kRangeBytes;  // where f16x2.sass leaves what it has found
 
 // Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
 // (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).
@@ -61,12 +61,12 @@ double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t split
             int multiprocessors);  // microseconds
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 
-// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/halves.sass. halves 0: it has not.
+// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/halves.sass. verdict 0: it has not.
 struct Unless {
-  std::uint64_t halves = 0;
+  std::uint64_t verdict = 0;
   std::int64_t most_small = 0, most_scales = 0;
 
-  Values& put(Values& v) const { return v.u64(halves).u32(most_small).u32(most_scales); }
+  Values& put(Values& v) const { return v.u64(verdict).u32(most_small).u32(most_scales); }
 };
 
 // bf16x6.sass's parameters. device: see hgemm.h.
@@ -74,10 +74,10 @@ Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t spl
               const Unless& unless = {});
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 
-// The workspace: the ranges at its beginning; then, that many bytes from there, what f16x2.sass has found (halves), pieces of a, of b,
+// The workspace: the ranges at its beginning; then, that many bytes from there, f16x2.sass's verdict, pieces of a, of b,
 // and partial sums. The pieces of f16x3.h lie where bfloat16 ones do, if those are needed.
 struct Room {
-  std::size_t halves = 0, a = 0, b = 0, partial_sums = 0;
+  std::size_t verdict = 0, a = 0, b = 0, partial_sums = 0;
   std::size_t bytes = 0;  // in all
 };
 Room room(const GemmProblem& problem, std::int64_t splits);

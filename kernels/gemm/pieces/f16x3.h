@@ -46,9 +46,9 @@ struct Source {
   bf16x6::Split rows;
   bool k_inside = false;
 };
-// f16x2.sass for both operands; `halves` takes bf16x6::kHalvesBytes. lean: that of the kernel behind. drop: single elements without good precision are left out, for a
+// f16x2.sass for both operands; `verdict` takes bf16x6::kVerdictBytes. lean: that of the kernel behind. drop: single elements without good precision are left out, for a
 // kernel behind to add.
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves,
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t verdict,
                      std::int64_t lean, bool drop);
 // One operand, and its words.
 bf16x6::Launch split_one(const Registry& registry, const pieces::Side& operand, std::uint64_t to, std::uint64_t words,
@@ -61,7 +61,7 @@ struct Groups {
 Groups groups_of(const pieces::Side& operand);
 // Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. Sums of `products`; the operands' elements that meet lie along
 // axes of length `k`, which are all of a sum or parts of it.
-bf16x6::Unless unless(std::uint64_t halves, const Source& a, const Source& b, std::int64_t k, std::int64_t products);
+bf16x6::Unless unless(std::uint64_t verdict, const Source& a, const Source& b, std::int64_t k, std::int64_t products);
 
 // Those of a product. The workspace is that of bf16x6::room().
 bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);

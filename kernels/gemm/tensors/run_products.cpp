@@ -67,7 +67,7 @@ std::string line_of(const sgemm::Epilogue& e, const Tensor& a, const Tensor& b, 
   return "kernel " + kernel + ": " + std::to_string(a.shape()[0]) + " x " + std::to_string(b.shape()[1]) + " x " +
          std::to_string(a.shape()[1]) + (e.alpha != 1.0F ? ", times a number" : "") + (e.scale ? ", scale" : "") +
          (e.beta != 0.0F ? ", added to what is there" : "") + (e.bias ? ", bias" : "") + text_of(e.activation) +
-         (e.rounding.stochastic ? ", rounded at random" : "");
+         (e.rounding.stochastic ? ", stochastic rounding" : "");
 }
 
 // The kernel writes there as it is told to.

@@ -384,7 +384,7 @@ def batched_dot(
     row_sum and the like: of a sum's result.
     out: (batch, m, n), any view whose elements are apart. Of shape (m, n): the sum of all products in ascending order,
     as the weight gradient of a sequence wants it; sum_batch asks for it where `out` is not given.
-    splits: of a sum: parts of all its k. A product of a batch is not cut, so its bits do not depend on the batch.
+    splits: of a sum, of all its k. A product of a batch is not cut, so its bits do not depend on the batch.
 
     Computed by one launch where the matrices of each operand are rows or columns of contiguous elements, as many
     elements apart as one likes (float16 and bfloat16 on the tensor cores if that is a multiple of 16 bytes; int8 if

@@ -34,16 +34,16 @@ class HconvTest : public test::OnTensorCores {
     const auto& variant = k.manifest().variant;
     ConvCase c;
     const std::string& pass = variant.at("PASS");
-    const bool halves = pass == "h";
-    c.pass = pass == "f" || halves ? ConvPass::fprop : pass == "u" ? ConvPass::update : ConvPass::bprop;
+    const bool half_blocks = pass == "h";
+    c.pass = pass == "f" || half_blocks ? ConvPass::fprop : pass == "u" ? ConvPass::update : ConvPass::bprop;
     const bool bytes = of_bytes(k);
     take_types(k, c);
     c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
     if (pass == "c") c.p.in = {1, 13, 16}, c.p.stride = {1, 2, 2};
     const std::int64_t wide = k.number("BN") + 8;
-    c.p.c = halves ? 96 : c.pass == ConvPass::fprop ? (bytes ? 144 : 72) : c.pass == ConvPass::bprop ? wide : 64;
+    c.p.c = half_blocks ? 96 : c.pass == ConvPass::fprop ? (bytes ? 144 : 72) : c.pass == ConvPass::bprop ? wide : 64;
     c.p.k = c.pass == ConvPass::fprop ? wide : c.pass == ConvPass::bprop ? 72 : 136;
-    c.forced.kernel = (halves ? "_h" : "") + k.name().substr(k.name().rfind('_'));
+    c.forced.kernel = (half_blocks ? "_h" : "") + k.name().substr(k.name().rfind('_'));
     c.forced.splits = variant.at("YT") == "f32" && !bytes ? 2 : 1;
     return c;
   }
@@ -128,8 +128,8 @@ TEST_P(HconvTest, SumsAreThoseOfTheGatheredProduct) {
   expect_the_gathered_product(c, depth, l_of);
 }
 
-// PASS h: all taps outside, their channels inside. An odd number of halves ends with zeros.
-TEST_P(HconvTest, SumsOfHalvesAreThoseOfTheGatheredProduct) {
+// PASS h: all taps outside, their channels inside. An odd number of half blocks ends with zeros.
+TEST_P(HconvTest, SumsOfHalfBlocksAreThoseOfTheGatheredProduct) {
   if (checked() || kernels().empty()) return;
   ConvCase c;
   c.p.n = 2, c.p.c = 96, c.p.k = 40, c.p.in = {1, 6, 5}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1};
@@ -144,7 +144,7 @@ TEST_P(HconvTest, SumsOfHalvesAreThoseOfTheGatheredProduct) {
 }
 
 // Whose blocks are filled up with zeros that meet no element of x: an infinity reaches what its window reaches.
-TEST_P(HconvTest, HalvesOfInfinitiesAndNaN) {
+TEST_P(HconvTest, HalfBlocksOfInfinitiesAndNaN) {
   if (checked() || kernels().empty()) return;
   constexpr std::uint32_t kInfinity = 0x7c00, kNaN = 0x7e01;
   for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop}) {
@@ -281,9 +281,9 @@ TEST_P(HconvTest, FirstLayersOfBytesAreCells) {
   };
   EXPECT_TRUE(in_cells());
   p.filter = {1, 13, 13};  // 507 products
-  EXPECT_TRUE(conv_detail::bytes::exact_in_halves(p));
+  EXPECT_TRUE(conv_detail::bytes::exact_in_float16(p));
   p.filter = {1, 13, 14};
-  EXPECT_FALSE(conv_detail::bytes::exact_in_halves(p));
+  EXPECT_FALSE(conv_detail::bytes::exact_in_float16(p));
   EXPECT_FALSE(in_cells());
   if (checked()) return;
   p.n = 1, p.k = 16, p.in = {1, 17, 17}, p.filter = {1, 13, 13}, p.stride = {1, 4, 4};  // the largest sum of all

@@ -157,7 +157,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
   }
 
   static bool in_pieces(const Kernel& k) { return bf16x6::is(k) || f16x3::is(k) || f16x3_rs::is(k); }
-  static bool in_halves(const Kernel& k) { return f16x3::is(k) || f16x3_rs::is(k); }
+  static bool of_two_pieces(const Kernel& k) { return f16x3::is(k) || f16x3_rs::is(k); }
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
     test::Cut cut;
@@ -212,7 +212,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     const auto order = test::order_of(kernel.manifest().accum);
     EXPECT_TRUE(order) << kernel.name() << ": .accum " << kernel.manifest().accum;
     test::Cut cut = cut_of(*plan, p);
-    if (in_halves(kernel)) {
+    if (of_two_pieces(kernel)) {
       cut.e_a = test::scale_of(a, p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.lda);
       cut.e_b = test::scale_of(b, p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.ldb);
     }
@@ -298,7 +298,7 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
     }
     if (hgemm::is(k) && parts.p.c_type == Dtype::int32 && turn % 2 == 0) parts.p.c_type = Dtype::float32;
     // What spans too many exponents is not multiplied by two pieces.
-    const bool also = judge(k, parts, turn % 4 < 2 || in_halves(k) ? 0 : 2);
+    const bool also = judge(k, parts, turn % 4 < 2 || of_two_pieces(k) ? 0 : 2);
     ran = ran || also;
     if (in_pieces(k) && !f16x3_rs::is(k)) {
       Product chunk = made_for(k, 1);

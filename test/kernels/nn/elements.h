@@ -20,7 +20,7 @@ double value_of(Dtype dtype, std::uint32_t bits);
 std::uint32_t bits_of(Dtype dtype, double value);
 // What convert makes of an element, rounding to nearest.
 std::uint32_t converted(Dtype from, Dtype to, std::uint32_t bits);
-// x rounded at random by `word` to the bits of a float dtype; bits 0: the most.
+// x rounded stochastically by `word` to the bits of a float dtype; bits 0: the most.
 std::uint32_t rounded(Dtype to, float x, std::uint32_t word, unsigned bits);
 
 // Bits of a random element: often NaN, infinity, zeros, subnormals or the ends of the range.
@@ -37,7 +37,8 @@ struct Buffer {
 // padded: rows with room behind them, still aligned. The last three begin at an odd element, their axes in `axes`' order.
 enum class Placement : std::uint8_t { row_major, padded, permuted, strided, backwards };
 // Filled with random elements.
-Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order, const std::vector<int>& axes);
+Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order,
+                   const std::vector<int>& axes);
 std::vector<std::uint32_t> read_bits(const Tensor& contiguous);
 Tensor from_bits(const std::vector<std::uint32_t>& bits, const Shape& shape, Dtype dtype);
 
