@@ -84,10 +84,7 @@ def _convolution_backward(
         else:
             dx = CONVOLUTION_INPUT(grad, weight, x.shape, *geometry) if of_x else None
             dw = CONVOLUTION_WEIGHT(grad, x, weight.shape, *geometry) if of_weight else None
-    return dx, dw, grad.sum(_BUT_CHANNELS[axes]) if of_bias else None
-
-
-_BUT_CHANNELS = {axes: (0, *range(2, axes + 2)) for axes in (1, 2, 3)}
+    return dx, dw, grad.sum(conv.BUT_CHANNELS[axes]) if of_bias else None
 
 
 def _transposed_backward(

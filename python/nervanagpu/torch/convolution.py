@@ -24,7 +24,7 @@ from nervanagpu.torch.bridge import (
     ours,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.gradients import FUNCTIONS, KERNELS, RECORDERS, keep_two, shapes_of, total
+from nervanagpu.torch.gradients import FUNCTIONS, KERNELS, RECORDERS, keep_two, note_two, shapes_of, total
 from nervanagpu.torch.library import derivative, operator
 from nervanagpu.torch.native import (
     GRADIENT,
@@ -46,6 +46,7 @@ _UPDATE: dict[int, Any] = {1: ng.conv1d_update, 2: ng.conv2d_update, 3: ng.conv3
 COMPILED, _INPUT, _WEIGHT, COMPILED_BOTH = (
     compiled(f"convolution{more}") for more in ("", "_input", "_weight", "_gradients")
 )
+BUT_CHANNELS = {axes: (0, *range(2, axes + 2)) for axes in (1, 2, 3)}
 _GEOMETRY = "SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups"
 
 
@@ -316,8 +317,9 @@ def _record(
     ctx.geometry = stride, padding, dilation, groups
     if act == "none":
         ctx.activation = act
-        keep_two(ctx, x, weight)
-        return COMPILED(x, weight, bias, *numbers, groups, 0)
+        out: Tensor = COMPILED(x, weight, bias, *numbers, groups, 0)
+        note_two(ctx, x, weight)
+        return out
     y: Tensor = COMPILED(x, weight, bias, *numbers, groups, activation_number(act))
     keep_layer(ctx, (x, weight, bias), y, act)
     return y
@@ -327,7 +329,8 @@ def _record(
 def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     x, weight, bias, y = kept_layer(ctx)
     needs = ctx.needs_input_grad
-    grad = through(ctx.activation, grad, y, lambda: call_convolution(x, weight, bias, *ctx.geometry))
+    if ctx.activation != "none":
+        grad = through(ctx.activation, grad, y, lambda: call_convolution(x, weight, bias, *ctx.geometry))
     dx: Maybe = None
     dw: Maybe = None
     if needs[0] and needs[1] and way(grad, x, weight) == KERNEL:
@@ -336,7 +339,7 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
         of_x, of_weight = shapes_of(ctx, x, weight)
         dx = call_input(grad, weight, of_x, *ctx.geometry) if needs[0] else None
         dw = call_weight(grad, x, of_weight, *ctx.geometry) if needs[1] else None
-    return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None
+    return dx, dw, grad.sum(BUT_CHANNELS[grad.dim() - 2]) if needs[2] else None
 
 
 def _keep_sized(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:

@@ -48,6 +48,16 @@ def keep_two(ctx: Any, a: Tensor, b: Tensor) -> None:
     ctx.save_for_forward(a, b)
 
 
+def note_two(ctx: Any, a: Tensor, b: Tensor) -> None:
+    """keep_two in a recorder, where torch takes longer to say which gradients are wanted than tensors do."""
+    of_a, of_b = a.requires_grad, b.requires_grad
+    if of_a and of_b:
+        ctx.save_for_backward(a, b)
+    else:
+        ctx.save_for_backward(a if of_b else None, b if of_a else None)
+        ctx.shapes = a.shape, b.shape
+
+
 def shapes_of(ctx: Any, a: Tensor | None, b: Tensor | None) -> tuple[Any, Any]:
     """Of the operands of keep_two, as they were found in ctx.saved_tensors."""
     return ctx.shapes if a is None or b is None else (a.shape, b.shape)
@@ -182,8 +192,8 @@ class _Differentiable:
         every = count + len(names)
 
         def gradients(ctx: object, *grads: Tensor) -> tuple[Any, ...]:
-            found = backward(ctx, *grads)
-            return (*found, *(None,) * (every - len(found)))
+            found: tuple[Any, ...] = backward(ctx, *grads)
+            return found if len(found) == every else (*found, *(None,) * (every - len(found)))
 
         body: dict[str, Any] = {"forward": staticmethod(record or forward), "backward": staticmethod(gradients)}
         body["save_for_forward"] = lambda ctx, *tensors: None

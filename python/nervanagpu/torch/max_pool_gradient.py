@@ -17,7 +17,7 @@ from nervanagpu.torch.bridge import check, check_operands, form_of, need
 from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS
 from nervanagpu.torch.library import derivative, operator
 from nervanagpu.torch.native import GRADIENT, RECORDED, way
-from nervanagpu.torch.pooling import call_max_backward, empty_result, keep_second, keep_x
+from nervanagpu.torch.pooling import call_max_backward, empty_result, keep_second, keep_x, record_max
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
@@ -63,7 +63,7 @@ def _zeros_or(call: Any, ctx: Any, tangent: Tensor | None) -> Tensor:
     return call(torch.zeros_like(x) if tangent is None else tangent, x, *ctx.geometry)
 
 
-@derivative("max_pool", keep_x, lambda ctx, dx, *rest: call_choice(dx, ctx.saved_tensors[0], *ctx.geometry))
+@derivative("max_pool", keep_x, lambda ctx, dx, *rest: call_choice(dx, ctx.saved_tensors[0], *ctx.geometry), record_max)
 def _max_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return (call_max_backward(grad, ctx.saved_tensors[0], *ctx.geometry),)
 

@@ -207,7 +207,22 @@ def keep_x(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: 
     ctx.geometry = inputs[1:]
 
 
-@derivative("avg_pool", keep_x, lambda ctx, dx, *rest: call_avg(dx, *ctx.geometry))
+def _record_avg(ctx: Any, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count: bool) -> Tensor:
+    out = _compiled_avg(x, kernel, stride, padding, count)
+    ctx.save_for_backward(x)
+    ctx.geometry = kernel, stride, padding, count
+    return out
+
+
+def record_max(ctx: Any, x: Tensor, *geometry: Ints) -> Tensor:
+    """The largest of each window, where nothing but gradients is wanted."""
+    out: Tensor = _MAX_POOL(x, *packed_of(x, *geometry))
+    ctx.save_for_backward(x)
+    ctx.geometry = geometry
+    return out
+
+
+@derivative("avg_pool", keep_x, lambda ctx, dx, *rest: call_avg(dx, *ctx.geometry), _record_avg)
 def _avg_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return (_call_avg_backward(grad, ctx.saved_tensors[0], *ctx.geometry),)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 import nervanagpu as ng
 from nervanagpu.torch.activations import keep_layer, kept_layer, through
 from nervanagpu.torch.bridge import check_operands, check_place, empty, need, ours, stream_of
-from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, keep_two, total
+from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, keep_two, note_two, total
 from nervanagpu.torch.library import derivative, operator
 from nervanagpu.torch.native import (
     FLOATS,
@@ -141,7 +141,7 @@ def _rows(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> tu
 
 def _flat(x: Tensor) -> Tensor:
     """All axes but the last as one."""
-    return x.reshape(prod(x.shape[:-1]), x.shape[-1])
+    return x if x.dim() == 2 else x.reshape(prod(x.shape[:-1]), x.shape[-1])
 
 
 def _fake_linear(
@@ -335,7 +335,11 @@ def _keep_addmm(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> No
     ctx.options = keywords
 
 
-def _derivatives_of(name: str, call: Callable[..., Tensor]) -> None:
+def _number(precision: str | None) -> int:
+    return -1 if precision is None else precision_number(precision)
+
+
+def _derivatives_of(name: str, call: Callable[..., Tensor], kernel: Callable[..., Tensor]) -> None:
     """Of a product without more, of matrices or of batches of them: products again."""
 
     def tangent(ctx: Any, da: Maybe, db: Maybe) -> Tensor:
@@ -344,15 +348,25 @@ def _derivatives_of(name: str, call: Callable[..., Tensor]) -> None:
             None if da is None else call(da, b, **ctx.options), None if db is None else call(a, db, **ctx.options)
         )
 
-    @derivative(name, _keep_product, tangent)
+    def record(ctx: Any, a: Tensor, b: Tensor, precision: str | None) -> Tensor:
+        out = kernel(a, b, _number(precision))
+        note_two(ctx, a, b)
+        ctx.options = {"precision": precision}
+        return out
+
+    @derivative(name, _keep_product, tangent, record)
     def gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
         a, b = ctx.saved_tensors
-        da = call(grad, b.mT, **ctx.options) if ctx.needs_input_grad[0] else None
-        return da, call(a.mT, grad, **ctx.options) if ctx.needs_input_grad[1] else None
+        of_a, of_b = ctx.needs_input_grad[:2]
+        if way(grad, a, b) == KERNEL:
+            number = _number(ctx.options["precision"])
+            return kernel(grad, b.mT, number) if of_a else None, kernel(a.mT, grad, number) if of_b else None
+        da = call(grad, b.mT, **ctx.options) if of_a else None
+        return da, call(a.mT, grad, **ctx.options) if of_b else None
 
 
-_derivatives_of("mm", call_mm)
-_derivatives_of("bmm", call_bmm)
+_derivatives_of("mm", call_mm, _MM)
+_derivatives_of("bmm", call_bmm, _BMM)
 
 
 def _addmm_tangent(ctx: Any, dbias: Maybe, da: Maybe, db: Maybe) -> Tensor:
@@ -366,7 +380,15 @@ def _addmm_tangent(ctx: Any, dbias: Maybe, da: Maybe, db: Maybe) -> Tensor:
     )
 
 
-@derivative("addmm", _keep_addmm, _addmm_tangent)
+def _record_addmm(ctx: Any, bias: Tensor, a: Tensor, b: Tensor, beta: Any, alpha: Any, precision: str | None) -> Tensor:
+    out: Tensor = _ADDMM(bias, a, b, real("beta", beta), real("alpha", alpha), _number(precision))
+    note_two(ctx, a, b)
+    ctx.bias_shape = bias.shape
+    ctx.options = {"beta": beta, "alpha": alpha, "precision": precision}
+    return out
+
+
+@derivative("addmm", _keep_addmm, _addmm_tangent, _record_addmm)
 def _addmm_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     a, b = ctx.saved_tensors
     alpha, beta = ctx.options["alpha"], ctx.options["beta"]
@@ -392,11 +414,31 @@ def _linear_tangent(ctx: Any, dx: Maybe, dw: Maybe, db: Maybe) -> Tensor:
     return through(ctx.activation, out, y, lambda: call_linear(x, weight, bias, **ctx.options))
 
 
-@derivative("linear", _keep_linear, _linear_tangent)
+def _record_linear(ctx: Any, x: Tensor, weight: Tensor, bias: Maybe, act: str, precision: str | None) -> Tensor:
+    ctx.options = {"precision": precision}
+    if act == "none":
+        ctx.activation = act
+        out: Tensor = _LINEAR(x, weight, bias, 0, _number(precision))
+        note_two(ctx, x, weight)
+        return out
+    y: Tensor = _LINEAR(x, weight, bias, activation_number(act), _number(precision))
+    keep_layer(ctx, (x, weight, bias), y, act)
+    return y
+
+
+@derivative("linear", _keep_linear, _linear_tangent, _record_linear)
 def _linear_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     x, weight, bias, y = kept_layer(ctx)
-    grad = through(ctx.activation, grad, y, lambda: call_linear(x, weight, bias, **ctx.options))
+    if ctx.activation != "none":
+        grad = through(ctx.activation, grad, y, lambda: call_linear(x, weight, bias, **ctx.options))
     rows, needs = _flat(grad), ctx.needs_input_grad
+    if grad.dim() == 2 and way(grad, x, weight) == KERNEL:
+        number = _number(ctx.options["precision"])
+        return (
+            _MM(grad, weight, number) if needs[0] else None,
+            _MM(grad.t(), x, number) if needs[1] else None,
+            grad.sum(0) if needs[2] else None,
+        )
     dx = call_mm(rows, weight, **ctx.options).view(*grad.shape[:-1], weight.shape[1]) if needs[0] else None
     dw = call_mm(rows.t(), _flat(x), **ctx.options) if needs[1] else None
     return dx, dw, rows.sum(0) if needs[2] else None
