@@ -1,6 +1,7 @@
 """What each kernel of a network's step takes: a replayed graph under PyTorch's profiler, which asks CUPTI.
 
-    python benchmarks/convnet_kernels.py [--net googlenet] [--dtype float16] [--streams] [--out FILE]
+    python benchmarks/convnet_kernels.py [--net googlenet] [--dtype float16] [--precision tensor]
+                                        [--streams] [--out FILE]
 
 One row a launch, in order: its kernel, when it began and how long it took, in microseconds, and its grid. A launch may
 begin before the one ahead has ended, and then its time has some of waiting. Needs a GPU and PyTorch.
@@ -59,21 +60,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--net", choices=NETWORKS, default="googlenet")
     parser.add_argument("--dtype", default="float16")
+    parser.add_argument("--precision", choices=["strict", "tensor"], default="strict", help="of float32")
     parser.add_argument("--streams", action="store_true", help="as --beside --lanes of convnet-benchmarks.py")
     parser.add_argument("--out", type=Path)
     o = parser.parse_args()
     torch.zeros(1, device="cuda")  # its context is ours
     net = NETWORKS[o.net]
     inputs = importlib.import_module("convnet-benchmarks").inputs(net)
-    step = Step(net, o.dtype, *inputs, layout="NHWC", beside=o.streams, lanes=o.streams)
-    rows = launches(Replay(step))
+    with ng.precision(o.precision):
+        step = Step(net, o.dtype, *inputs, layout="NHWC", beside=o.streams, lanes=o.streams)
+        rows = launches(Replay(step))
     sums: dict[str, float] = {}
     for row in rows:
         sums[row["kernel"]] = sums.get(row["kernel"], 0.0) + row["us"]
     for kernel, us in sorted(sums.items(), key=lambda of: -of[1]):
         print(f"{us:10.1f} us  {kernel}")
     if o.out is not None:
-        what = {"net": o.net, "dtype": o.dtype, "streams": o.streams, "rows": rows}
+        what = {"net": o.net, "dtype": o.dtype, "precision": o.precision, "streams": o.streams, "rows": rows}
         save(o.out, {"commit": commit(), **machine(), **what})
 
 

@@ -93,7 +93,11 @@ bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t ver
   constexpr std::int64_t kMadeGood = 128;
   const Sources s = sources_of(pass, operands);
   bf16x6::Unless out = f16x3::unless(verdict, s.in1, s.in2, operands.in1.channels, products);
-  if (pass == ConvPass::update) out.most_small = made_good ? kMadeGood : 0;
+  if (pass == ConvPass::update) {
+    out.most_small = made_good ? kMadeGood : 0;
+  } else {
+    out.most_lossy = f16x3::most_lossy(s.in1, s.in2, operands.in1.channels);
+  }
   return out;
 }
 

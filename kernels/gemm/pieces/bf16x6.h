@@ -65,8 +65,14 @@ Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,
 struct Unless {
   std::uint64_t verdict = 0;
   std::int64_t most_small = 0, most_scales = 0;
+  // Of groups with lost elements, of A and of B; 0: they are not looked at by themselves.
+  struct Lossy {
+    std::int64_t a = 0, b = 0;
+  } most_lossy;
 
-  Values& put(Values& v) const { return v.u64(verdict).u32(most_small).u32(most_scales); }
+  Values& put(Values& v) const {
+    return v.u64(verdict).u32(most_small | most_lossy.a << 8 | most_lossy.b << 16).u32(most_scales);
+  }
 };
 
 // bf16x6.sass's parameters. device: see hgemm.h.

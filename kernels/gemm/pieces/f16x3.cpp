@@ -99,6 +99,29 @@ bf16x6::Unless unless(std::uint64_t verdict, const Source& a, const Source& b, s
           kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(products - 1)))};
 }
 
+// A share is one of `counted` elements. In a group of `length` that is 64 / length of an element of them; there is one large product at
+// least, and eight of the lost elements count as one.
+bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t k) {
+  constexpr std::int64_t kAll = 64;
+  const auto size = [](const Source& s) { return s.k_inside ? kAcross : std::int64_t{1} << down_log(s.rows); };
+  // The elements that shares are of, where groups have some from `begin` on up to `end`.
+  const auto counted = [&](const Source& s, std::int64_t begin, std::int64_t end) {
+    const std::int64_t from = begin / size(s) * size(s);
+    const std::int64_t to = ceil_div(end, size(s)) * size(s);
+    return (s.k_inside ? std::min(to, k) : to) - from;
+  };
+  const auto most = [&](const Source& lossy, const Source& other) {
+    std::int64_t out = lossy.k_inside ? kAll : 0;  // of columns f16x2.sass does not tell
+    for (const std::int64_t begin : {std::int64_t{0}, (k - 1) / size(lossy) * size(lossy)}) {
+      const std::int64_t end = std::min(begin + size(lossy), k);
+      const std::int64_t of = std::max(counted(lossy, begin, end), counted(other, begin, end));
+      out = std::min(out, kAll * (end - begin) / of);
+    }
+    return out;
+  };
+  return {most(a, b), most(b, a)};
+}
+
 bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
   return unless(p.workspace + bf16x6::room(p, splits).verdict, source_of(a_of(p), 0), source_of(b_of(p), 0), p.k, p.k);
 }

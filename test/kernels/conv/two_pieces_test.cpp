@@ -31,6 +31,11 @@ std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
+Bits absolute(Bits bits) {
+  for (std::uint32_t& v : bits) v &= 0x7fffffffU;
+  return bits;
+}
+
 class TwoPiecesTest : public test::OnPieces {
  protected:
   TwoPiecesTest() : OnPieces("_f16") {}
@@ -232,10 +237,6 @@ TEST_P(TwoPiecesTest, LostElementsAreMadeGood) {
     put(x, 40, 21, 4, -7.654321e-16);
     put(dy, 11, 37, 8, 3.141592e-11);
     put(dy, 17, 37, 8, 2.718281e-9);
-    const auto absolute = [](Bits bits) {
-      for (std::uint32_t& v : bits) v &= 0x7fffffffU;
-      return bits;
-    };
     for (int kind = 0; kind < 3; ++kind) {  // both; of dy alone; of x alone
       const Bits& own = x;
       Bits dense = second_of(c);
@@ -293,6 +294,43 @@ TEST_P(TwoPiecesTest, SumsOfSmallElements) {
         }
       }
       EXPECT_EQ(two(c, in1, in2), three(c, in1, in2)) << "pass " << static_cast<int>(pass) << ", kind " << kind;
+    }
+  }
+}
+
+// Pixels that are 0 for the most part, or all, as behind a max pool: beside them single lost elements have as many large ones as they need,
+// one for eight of them, or a kernel behind computes the pass.
+TEST_P(TwoPiecesTest, LostElementsBesideZeros) {
+  if (checked() || idle()) return;
+  constexpr std::int64_t kSum = 128;  // channels of a pixel, a group
+  const std::uint32_t lost = test::bits_of(Dtype::float32, -2e-11);
+  for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop}) {
+    for (const int more : {0, 1}) {
+      ConvCase c = case_of(pass, 128);
+      (pass == ConvPass::fprop ? c.p.c : c.p.k) = kSum;
+      Bits in1 = first_of(c);
+      Bits in2 = second_of(c);
+      for (std::uint32_t& v : in2) v = (v & 0x80000000U) | 0x3f800000U;  // +-1: none is small
+      for (std::size_t i = 0; i < in1.size(); ++i) {
+        const std::size_t pixel = i / kSum;
+        if (pixel % 3 == 0 || i % 5 < 3) in1[i] = 0;
+      }
+      // Of one pixel one large element is left, and eight lost ones, or nine.
+      const std::size_t pixel = 41 * kSum;
+      for (std::size_t i = 0; i < kSum; ++i) in1[pixel + i] = i == 77 ? 0x3f800000U : 0;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(8 + more); ++i) in1[pixel + 14 * i] = lost;
+      const Bits got = two(c, in1, in2);
+      const Bits others = three(c, in1, in2);
+      EXPECT_EQ(got == others, more == 1) << "pass " << static_cast<int>(pass);
+      const Bits want = strict(c, in1, in2);
+      const Bits magnitude = strict(c, absolute(in1), absolute(in2));
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        const double error = test::value_of(Dtype::float32, got[i]) - test::value_of(Dtype::float32, want[i]);
+        ASSERT_LE(std::abs(error), 2e-6 * test::value_of(Dtype::float32, magnitude[i])) << i;
+      }
+      // The other operand's elements may be small only where that leaves large ones.
+      in2[at(static_cast<std::int64_t>(in2.size()) / 2)] = 0;
+      EXPECT_EQ(two(c, in1, in2), three(c, in1, in2)) << "pass " << static_cast<int>(pass);
     }
   }
 }
