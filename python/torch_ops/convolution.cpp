@@ -102,18 +102,18 @@ Array convolve(const Array& x, const Array& weight, const Array* bias, const Geo
   return out;
 }
 
-Array gradient_of_input(const Array& grad, const Array& weight, const Shape& sizes, const Geometry& g) {
+Array gradient_of_input(const Array& grad, const Array& weight, const Shape& sizes, const Geometry& g, bool last) {
   const Call call{&grad, &weight};
   const Shape filter = weight.sizes();
-  const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), any_channels_last({&grad, &weight}));
+  const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
   return gradient_of_x(call, p, grad, weight, sizes);
 }
 
-Array gradient_of_filter(const Array& grad, const Array& x, const Shape& filter, const Geometry& g) {
+Array gradient_of_filter(const Array& grad, const Array& x, const Shape& filter, const Geometry& g, bool last) {
   const Call call{&grad, &x};
   const Shape sizes = x.sizes();
-  const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), any_channels_last({&grad, &x}));
+  const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
   return gradient_of_weight(call, p, grad, x, filter);
 }
@@ -121,13 +121,12 @@ Array gradient_of_filter(const Array& grad, const Array& x, const Shape& filter,
 std::array<Array, 2> both_gradients(const Array& grad, const Array& x, const Array& weight, const Geometry& g) {
   const Call call{&grad, &x, &weight};
   const Shape sizes = x.sizes(), filter = weight.sizes();
-  const bool last = any_channels_last({&grad, &weight});
-  ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
+  const bool last = any_channels_last({&x, &weight});
+  const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
   Array kept;
   const Array& dy = laid(grad, last, kept);
   Array dx = gradient_of_x(call, p, dy, weight, sizes);
-  p.layout = layout_of(any_channels_last({&dy, &x}));
   return {std::move(dx), gradient_of_weight(call, p, dy, x, filter)};
 }
 
@@ -165,13 +164,14 @@ Array convolution(const Array& x, const Array& weight, const std::optional<Array
 Array convolution_input(const Array& grad, const Array& weight, Int n, Int c, Int in0, Int in1, Int in2, Int stride,
                         Int padding, Int dilation, Int groups) {
   return gradient_of_input(grad, weight, sizes_of(grad, n, c, {in0, in1, in2}),
-                           geometry(grad, weight, stride, padding, dilation, groups));
+                           geometry(grad, weight, stride, padding, dilation, groups),
+                           any_channels_last({&grad, &weight}));
 }
 
 Array convolution_weight(const Array& grad, const Array& x, Int k, Int c, Int f0, Int f1, Int f2, Int stride,
                          Int padding, Int dilation, Int groups) {
   return gradient_of_filter(grad, x, sizes_of(grad, k, c, {f0, f1, f2}),
-                            geometry(x, grad, stride, padding, dilation, groups));
+                            geometry(x, grad, stride, padding, dilation, groups), any_channels_last({&grad, &x}));
 }
 
 std::array<Array, 2> convolution_gradients(const Array& grad, const Array& x, const Array& weight, Int stride,

@@ -169,8 +169,9 @@ std::array<Array, 3> aten_convolution_backward(const Array& grad, const Array& x
     auto [dx, dw] = both_gradients(grad, x, weight, g);
     out[0] = std::move(dx), out[1] = std::move(dw);
   } else {
-    if (of_x) out[0] = gradient_of_input(grad, weight, x.sizes(), g);
-    if (of_weight) out[1] = gradient_of_filter(grad, x, weight.sizes(), g);
+    const bool last = any_channels_last({&x, &weight});
+    if (of_x) out[0] = gradient_of_input(grad, weight, x.sizes(), g, last);
+    if (of_weight) out[1] = gradient_of_filter(grad, x, weight.sizes(), g, last);
   }
   if (mask.at[2] != 0) out[2] = sum_of_channels(grad);
   return out;

@@ -82,8 +82,11 @@ def _convolution_backward(
         if transposed:
             dx, dw = _transposed_backward(grad, x, weight, geometry, mask)
         else:
-            dx = CONVOLUTION_INPUT(grad, weight, x.shape, *geometry) if of_x else None
-            dw = CONVOLUTION_WEIGHT(grad, x, weight.shape, *geometry) if of_weight else None
+            check_operands(grad, x, weight)
+            need(grad.dim() == x.dim() == axes + 2, f"operands of {grad.dim()} and {x.dim()} axes; needs {axes + 2}")
+            dy = conv.as_result(grad, x, weight)
+            dx = CONVOLUTION_INPUT(dy, weight, x.shape, *geometry) if of_x else None
+            dw = CONVOLUTION_WEIGHT(dy, x, weight.shape, *geometry) if of_weight else None
     return dx, dw, grad.sum(conv.BUT_CHANNELS[axes]) if of_bias else None
 
 

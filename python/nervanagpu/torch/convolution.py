@@ -12,6 +12,7 @@ from torch import Tensor
 import nervanagpu as ng
 from nervanagpu.torch.activations import keep_layer, kept_layer, through
 from nervanagpu.torch.bridge import (
+    CHANNELS_LAST,
     arranged,
     check,
     check_operands,
@@ -240,9 +241,16 @@ def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: object) -
     return out
 
 
+def as_result(grad: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+    """A gradient of the result, or a copy, lying as the result of x and weight: then those of x and weight do, too."""
+    last = is_channels_last(x, weight)
+    return grad.contiguous(memory_format=CHANNELS_LAST[grad.dim()] if last else torch.contiguous_format)
+
+
 def both_gradients(grad: Tensor, x: Tensor, weight: Tensor, *geometry: Any) -> tuple[Tensor, Tensor]:
     """Of x and of weight, without derivatives: for plain tensors that need no dispatcher."""
     if why_not:
+        grad = as_result(grad, x, weight)
         dx = KERNELS["convolution_input"](grad, weight, x.shape, *geometry)
         return dx, KERNELS["convolution_weight"](grad, x, weight.shape, *geometry)
     both: tuple[Tensor, Tensor] = COMPILED_BOTH(grad, x, weight, *_packed(weight.dim() - 2, *geometry[:3]), geometry[3])

@@ -359,3 +359,25 @@ def test_a_key_that_torch_uses_itself_is_left_alone(monkeypatch: pytest.MonkeyPa
     with pytest.raises(RuntimeError, match="has kernels of its own under its dispatch key Fake"), ngt.use():
         pass
     assert not torch._C._dispatch_tls_is_dispatch_key_included(override._KEY)
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("mask", [(True, True), (True, False), (False, True)])
+def test_gradients_of_convolutions_lie_as_torchs(axes: int, mask: tuple[bool, bool]) -> None:
+    """Channels last where x or the weight is, however the result's gradient lies: a sum's has no strides."""
+    forms = (torch.contiguous_format, {2: torch.channels_last, 3: torch.channels_last_3d}[axes])
+    calls = {2: (F.conv2d, ngt.conv2d), 3: (F.conv3d, ngt.conv3d)}[axes]
+    for of_x in forms:
+        for of_weight in forms:
+            x = rand(2, 3, *(5,) * axes).to(memory_format=of_x).requires_grad_(mask[0])
+            w = rand(4, 3, *(3,) * axes).to(memory_format=of_weight).requires_grad_(mask[1])
+            leaves = [t for t in (x, w) if t.requires_grad]
+            want = torch.autograd.grad(calls[0](x, w, None, 1, 1).sum(), leaves)
+            with ngt.use():
+                got = torch.autograd.grad(calls[0](x, w, None, 1, 1).sum(), leaves)
+            assert all(near(g, t, 2e-5) for g, t in zip(got, want, strict=True))
+            assert [g.stride() for g in got] == [t.stride() for t in want]
+            if all(mask) and ngt.entry() == "compiled":
+                got = torch.autograd.grad(calls[1](x, w, None, 1, 1).sum(), leaves)
+                assert [g.stride() for g in got] == [t.stride() for t in want]
+    assert not any(c["fallback"] for c in ngt.calls().values())
