@@ -2,13 +2,14 @@
 """Checks the rules of the tree that no compiler knows.
 
 Includes go one way, files stay small and say what they are for, facts of instructions stand in rows (op_lists.py),
-cells of the pages' tables stay within 80 characters, their sentences within 25 words (sentences.py):
+cells of the pages' tables stay within 80 characters, sentences of pages and docstrings within 25 words (sentences.py):
 include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. There are no circles of folders, nor of those
 within one, and what a header declares is defined in its folder (rooms.py). Exit status 1 lists each break as file:line.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -43,6 +44,9 @@ FORBIDDEN: list[tuple[str, str, str]] = [
     ("src/device/cuda_", "src/expr/", "src/launch/gate.cpp does what waits, in front of every device"),
     ("src/device/emulator_", "src/expr/", "src/launch/gate.cpp does what waits, in front of every device"),
 ]
+
+# Docstrings that have a sentence too long yet.
+STILL_LONG = {"python/nervanagpu/torch/pool_windows.py"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LINK_TARGET = re.compile(r"\]\([^)]*\)")
@@ -97,6 +101,27 @@ def long_sentences(path: str, text: str) -> list[str]:
     ]
 
 
+def docstrings(text: str) -> list[tuple[int, str]]:
+    """Those of a module of Python, its classes and functions, with the lines where they begin."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            words = ast.get_docstring(node)
+            if words is not None:
+                found.append((node.body[0].lineno, words))
+    return found
+
+
+def long_docstrings(path: str, text: str) -> list[str]:
+    if not path.startswith("python/nervanagpu/") or not path.endswith(".py") or path in STILL_LONG:
+        return []
+    return [
+        f"{path}:{line + s.line - 1}: a sentence of {s.words} words; at most {sentences.MAX_WORDS}: {s.text}"
+        for line, words in docstrings(text)
+        for s in sentences.long_sentences(words)
+    ]
+
+
 def main() -> int:
     sources = [
         path
@@ -107,6 +132,7 @@ def main() -> int:
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(sources)}
     found = [problem for path, text in texts.items() for problem in problems_of(path, text)]
     found += rooms.circles(texts) + rooms.defined_elsewhere(texts)
+    found += [problem for path, text in texts.items() for problem in long_docstrings(path, text)]
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
         path, text = page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Sentences of pages that are too long to read at once: what tools/check_tree.py asks of README, CONTRIBUTING, docs.
+"""Sentences that are too long to read at once: what tools/check_tree.py asks of pages and of Python's docstrings.
 
 Headings, tables, code, comments and the targets of links are no prose. A formula, a code span and a list of code spans
 count as one word, signs as none. A sentence ends at a full stop, a question mark or an exclamation mark in front of

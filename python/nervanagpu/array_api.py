@@ -1,7 +1,7 @@
 """The namespace of the Python array API standard: what x.__array_namespace__() gives.
 
 The functions are nervanagpu's own, but for those that make arrays: without `dtype` floats are float64 here, as in
-NumPy, and what the standard requires of argument names.
+NumPy. Arguments have the names that the standard requires.
 """
 
 from __future__ import annotations

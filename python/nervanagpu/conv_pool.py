@@ -1,8 +1,9 @@
 """A convolution, its relu and the max pool behind it, which need not write what lies between.
 
-In one kernel for a first layer: at most four channels to at most 64 filters, a multiple of eight, float16 or bfloat16,
-"NHWC", stride 1, an even width, and windows of 2 x 2 with a stride of 2. Else in two. The one kernel's sums are of 16
-products along a line (docs/numerics.md, `narrow_swapped`); all else has the bits of conv2d and max_pool2d.
+In one kernel for a first layer of float16 or bfloat16, "NHWC", stride 1 and an even width. It has at most four
+channels, at most 64 filters, a multiple of eight, and windows of 2 x 2 with a stride of 2. Else in two. The one
+kernel's sums are of 16 products along a line (docs/numerics.md, `narrow_swapped`); all else has the bits of conv2d and
+max_pool2d.
 """
 
 from __future__ import annotations

@@ -8,27 +8,29 @@ Layouts and shapes, for two dimensions (three: D before H, T before R; one: W an
     "NCHW"            (N, C, H, W)   (K, C/g, R, S)     (N, K, P, Q)     computed through copies in another layout
 
 P = floor((H + 2 padding - dilation (R - 1) - 1) / stride) + 1, Q alike. `stride`, `padding` and `dilation` are an int
-for all axes or a sequence of one each; g is `groups`. Tensors are contiguous; with channels last x, dx, y and dy may
-be slices of the last axis, as wide[..., 64:192], read and written in place. float32, float16 or bfloat16, all alike,
-with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8 with w int8.
-Sums of these are int32, modulo 2^32, and y is int32, float32 or int8: the dtype of `out`, else float32 if there is a
-`scale`, else int32. float32 and int8 take them as floats, times alpha and `scale`: a number, or float32 (K,), a factor
-for each filter. int8 is rounded half to even, or stochastically, saturates, and has 0 for NaN.
+for all axes or a sequence of one each; g is `groups`. Tensors are contiguous. With channels last x, dx, y and dy may
+be slices of the last axis, as wide[..., 64:192], read and written in place.
+
+Dtypes are float32, float16 or bfloat16, all alike, with float32 sums. x may be int8 or uint8 beside float tensors
+(fprop and update: a first layer), or beside an int8 w. Sums of bytes are int32, modulo 2^32. y is then int32, float32
+or int8: the dtype of `out`, else float32 if there is a `scale`, else int32. float32 and int8 take the sums as floats,
+times alpha and `scale`: a number, or float32 (K,), a factor for each filter. int8 is rounded half to even, or
+stochastically, saturates, and has 0 for NaN.
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
-`activation` of a convolution is what act is, of float32 numbers, for a float or int8 y: one of products but "drelu"
-(docs/gemm.md), such as "gelu", or "clip" between the bounds `clip` = (low, high).
+`activation` of a convolution is what act is, of float32 numbers, for a float or int8 y. It is one of products but
+"drelu" (docs/gemm.md), such as "gelu", or "clip" between the bounds `clip` = (low, high).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `tensor_cores`: float16 and bfloat16 are multiplied by the tensor cores of sm_90a, 16 products at a time, where the copy
-engine can gather them (docs/convolution.md); False: all sums are of multiply-adds. `precision`: of
-float32, "strict" or "tensor"; None: what `ng.precision` has set. `mask`: uint32 or int32 of
-the shape of `out` with ceil(last / 32) words for its last axis: bit j % 32 of word j / 32 belongs to element j. A
-convolution with relu writes there whether what it stored is above 0; a data gradient given the bits of x is 0 where
-they are 0: the gradient in front of the relu that made x. `channel_sum`, `channel_sum_squares` of a convolution or data
-gradient: float32, a number for each channel of a float `out`. The sum of its elements, as they are stored, and that of
-their squares are written there. `stream`: where the work is queued. ValueError for shapes and numbers that do not fit,
-TypeError for dtypes; nothing is written then. The bits of a result depend on the arguments and where they begin, not on
-the GPU, but for those of the tensor cores.
+engine can gather them (docs/convolution.md). False: all sums are of multiply-adds.
+`precision`: of float32, "strict" or "tensor"; None: what `ng.precision` has set.
+`mask`: uint32 or int32 of the shape of `out`, but with ceil(last / 32) words for its last axis. Bit j % 32 of word
+j / 32 belongs to element j. A convolution with relu writes there whether what it stored is above 0. A data gradient
+given the bits of x is 0 where they are 0: the gradient in front of the relu that made x. `channel_sum`,
+`channel_sum_squares` of a convolution or data gradient: float32, a number for each channel of a float `out`. The sum of
+its elements, as they are stored, and that of their squares are written there. `stream`: where the work is queued.
+ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is written then. The bits of a result
+depend on the arguments and where they begin, not on the GPU, but for those of the tensor cores.
 """
 
 from __future__ import annotations
@@ -539,12 +541,12 @@ class ConvPlan(_core.ConvPlan):
     Keywords as those of these functions; `layout` is "NWC", "NHWC" or "NDHWC" if not given. No tensor is kept.
 
     launch(in1, in2, out, bias=None, mask=None, stream=None, *, workspace=None, offset=0, scale=None, channel_sum=None,
-    channel_sum_squares=None): queues the pass on other tensors of the same form, with the bits of those functions; a
-    bias, a mask, a scale or sums just where they were planned, a scale that is a number remains as planned. ValueError
-    or TypeError for a tensor of another form or alignment, or one that is written and shares memory. `workspace`: a
-    contiguous tensor of `workspace` bytes, for launches that do not overlap; without it the memory pool has it.
-    `offset` is added to the planned one. plan(x, w, y) is the same. Any thread, any stream; may be captured in a CUDA
-    graph. `kernels`: their names, in order.
+    channel_sum_squares=None): queues the pass on other tensors of the same form. The bits are those of the functions.
+    A bias, a mask, a scale or sums are given just where they were planned; a scale that is a number remains as planned.
+    ValueError or TypeError for a tensor of another form or alignment, or one that is written and shares memory.
+    `workspace`: a contiguous tensor of `workspace` bytes, for launches that do not overlap; without it the memory pool
+    has it. `offset` is added to the planned one. plan(x, w, y) is the same. Any thread, any stream; may be captured in
+    a CUDA graph. `kernels`: their names, in order.
     """
 
     @keywords(Epilogue)

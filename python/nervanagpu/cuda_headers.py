@@ -1,6 +1,6 @@
 """Headers that CUDA C from scripts includes and NVRTC does not have: those of C, and PyCUDA's complex numbers.
 
-NVRTC knows printf, the functions of math.h, size_t and the limits of its types without any header; the headers of C
+NVRTC knows printf, the functions of math.h, size_t and the limits of its types without any header. The headers of C
 therefore hold types and limits alone.
 """
 

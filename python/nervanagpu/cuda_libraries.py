@@ -1,8 +1,8 @@
 """NVIDIA's cuBLAS, cuSOLVER and cuFFT, opened at run time where they are installed; nothing is linked to them.
 
-A library is looked for under the path of its environment variable, then by cuda-pathfinder if that package is
-installed (`pip install nervanagpu[cuda]`), in NVIDIA's Python packages, in toolkits, and by the names that the loader
-knows. Their functions are tables of argument types: a letter for each.
+A library is looked for under the path of its environment variable. Then cuda-pathfinder is asked, if that package is
+installed (`pip install nervanagpu[cuda]`), NVIDIA's Python packages, toolkits, and the names that the loader knows.
+Their functions are tables of argument types: a letter for each.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@ An operand is a GPUTensor, a number, a list or a NumPy array; shapes broadcast a
 are weak). Without `out` the result is an expression, a GPUTensor that is computed when its elements are wanted; with
 `out` it is written there now. `where`: a mask; other elements of `out` stay as they are, without `out` they are
 undefined. `dtype`: of the results, and so what the operands are converted to before. `casting`: which conversions are
-allowed; `signature`, or `sig`: the dtypes of operands and results ("ff->f"); `order`: F for a result that lies by
-columns; `subok` has no effect. ValueError for shapes that do not broadcast, TypeError for dtypes that an operation does
+allowed. `signature`, or `sig`: the dtypes of operands and results ("ff->f"). `order`: F for a result that lies by
+columns. `subok` has no effect. ValueError for shapes that do not broadcast, TypeError for dtypes that an operation does
 not take.
 
 Complex operands: docs/expressions.md.
 
 exp, exp2, log, log2, sig, sig2, tanh, tanh2 and power are within 2 ULP, of float64 within 1. The other functions of
-float32 go through float64 and are within 0.51 ULP of the exact value for every input; float16 ones are these,
+float32 go through float64 and are within 0.51 ULP of the exact value for every input. float16 ones are these,
 rounded; float64 ones are within 1 ULP. Integers and bool become floats, as NumPy's do.
 """
 

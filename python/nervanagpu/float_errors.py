@@ -1,9 +1,10 @@
 """numpy.errstate, seterr, seterrcall and their like, of tensors.
 
 Nothing is looked at unless a program asks for it: expressions are lazy, and a look waits for their elements. So every
-kind of error is ignored at first, where NumPy warns. Once a thread has set one to another mode, each operator and each
-function that is a ufunc in NumPy is computed where it stands in the program, and looked at. What the functions of this
-library do inside, reductions, products and conversions are not. Underflow is not seen in any mode.
+kind of error is ignored at first, where NumPy warns. Once a thread has set one to another mode, that changes.
+Operators, and functions that are ufuncs in NumPy, are then computed where they stand in the program, and looked at.
+What the functions of this library do inside, reductions, products and conversions are not. Underflow is not seen in any
+mode.
 """
 
 from __future__ import annotations

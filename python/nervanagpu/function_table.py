@@ -3,8 +3,8 @@
     @public("concat", method=True)
     def concatenate(...): ...
 
-From it come the names of the package, of nervanagpu.linalg and nervanagpu.fft, `__all__`, the methods of GPUTensor,
-what NumPy's protocols find, the stubs (`__init__.pyi`) and docs/functions.md (tools/write_stubs.py writes both).
+From it come the names of the package, of nervanagpu.linalg and nervanagpu.fft, `__all__`, the methods of GPUTensor and
+what NumPy's protocols find. tools/write_stubs.py makes the stubs (`__init__.pyi`) and docs/functions.md of it.
 """
 
 from __future__ import annotations

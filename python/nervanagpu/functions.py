@@ -1,6 +1,6 @@
 """Functions made of nervanagpu.elementwise's: rounding to decimals, comparisons with tolerance, activations.
 
-Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.elementwise and nervanagpu.reductions; each is
+Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.elementwise and nervanagpu.reductions. Each is
 an expression, which becomes one kernel, or as few as its parts allow.
 """
 

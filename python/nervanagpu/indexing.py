@@ -1,7 +1,7 @@
 """Indexing by arrays, and running sums: `x[idx]`, `x[mask]`, take, nonzero, cumsum, add_at.
 
 `x[key]` with integer or boolean arrays (tensors, NumPy arrays, lists; mixed with slices, integers, ... and None) means
-what it means to NumPy: a copy; assignments to it change `x`, and of several values for one element the last one stays.
+what it means to NumPy: a copy. Assignments to it change `x`; of several values for one element the last one stays.
 Negative indices count from the end. Indices are checked (IndexError): those that lie on the device by a reduction
 whose result is waited for. take(mode="clip") and take(mode="wrap") check nothing and do not wait. Boolean arrays and
 nonzero wait for the number of elements.

@@ -73,8 +73,8 @@ def _chain(name: str, branch: object) -> list[_core.Layer]:
 class Layer(_core.Layer):
     """A layer. Its parameters exist once a network has taken it.
 
-    kind: "Conv"; name: "conv1" in a network; input_shape, output_shape: None before it is configured; flops: of the
-    forward pass of one sample; parameters: a list of Parameter; config(): the table entry that makes it again.
+    kind: "Conv". name: "conv1" in a network. input_shape, output_shape: None before it is configured. flops: of the
+    forward pass of one sample. parameters: a list of Parameter. config(): the table entry that makes it again.
     """
 
     @staticmethod
@@ -83,8 +83,8 @@ class Layer(_core.Layer):
     ) -> _core.Layer:
         """The layer that a table entry of the 2015 library describes, configured for what `prev_layer` gives.
 
-        conf: {"layer": ConvLayer, "K": 64, "R": 3, "S": 3, "pad_h": 1, "pad_w": 1}, for example; "layer" is one of this
-        module's classes or its name, the fields of "common" are added. What comes from the previous layer (N, C, H, W,
+        conf: {"layer": ConvLayer, "K": 64, "R": 3, "S": 3, "pad_h": 1, "pad_w": 1}, for example. "layer" is one of this
+        module's classes or its name; the fields of "common" are added. What comes from the previous layer (N, C, H, W,
         nIn) may be left out; where it stands it must agree. Convolution and full layers have relu and no bias unless
         the entry says "relu" or "bias". lib: a NervanaGPU or None, kept for compatibility: a network has its own
         settings. dtype: float32 or float16; the network's.

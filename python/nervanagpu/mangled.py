@@ -1,5 +1,7 @@
-"""What a C++ symbol says of a kernel: its name and the types of its parameters (the Itanium C++ ABI, as far as kernels
-have need of it). A symbol that says more than is understood here says nothing.
+"""What a C++ symbol says of a kernel: its name and the types of its parameters.
+
+It is the Itanium C++ ABI, as far as kernels have need of it. A symbol that says more than is understood here says
+nothing.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ _FORMATS = {"f16": "e", "f32": "f", "f64": "d", "bool": "?"} | {
 
 
 def _block(title: str, args: Sequence[Any], types: Sequence[str] | None, size: int) -> bytes:
-    """The parameters of a kernel that takes structures, of which a cubin does not say where they are: each at the next
-    multiple of its alignment. TypeError, ValueError: not so many bytes.
+    """The parameters of a kernel that takes structures, of which a cubin does not say where they are. Each is at the
+    next multiple of its alignment. TypeError, ValueError: not so many bytes.
     """
     out = bytearray()
     for i, value in enumerate(args):
@@ -159,8 +159,8 @@ def _compiled(text: str, arch: str, name: str, options: tuple[str, ...], names: 
 class SourceModule(Module):
     """The kernels of CUDA C, compiled by NVRTC for the device and loaded; on the emulator they are emulated.
 
-    text: CUDA C++. Kernels are found by their names as C++ has them, without parameters ("scale", "space::scale");
-    those of one name, and what NVRTC alone can name, by their symbols.
+    text: CUDA C++. Kernels are found by their names as C++ has them, without parameters ("scale", "space::scale").
+    Those of one name, and what NVRTC alone can name, are found by their symbols.
     name: what messages call the text. options: as of nvcc: "-DN=4", "--use_fast_math", "-I...".
     instances: of templates, which are then found by these names: ("scale<float>",).
     arch: "sm_90a", "sm_80", ...; None: the device's.

@@ -55,10 +55,10 @@ class Memory(NamedTuple):
 class Network:
     """A chain of layers that learns by gradient descent.
 
-    layers: ng.layers. input_shape: of one sample: (features,), (W, C), (H, W, C) or (D, H, W, C); None: that of a Data
+    layers: ng.layers. input_shape: of one sample: (features,), (W, C), (H, W, C) or (D, H, W, C). None: that of a Data
     layer at the front. dtype: float32, float16 or bfloat16 (not with convolutions and poolings), of weights and of all
-    that lies between the layers; sums are float32.
-    seed: of initial weights, dropout, shuffling and stochastic rounding: the same seed and data give the same bits, on
+    that lies between the layers. Sums are float32.
+    seed: of initial weights, dropout, shuffling and stochastic rounding. The same seed and data give the same bits, on
     every device of an architecture, and with precision="strict" on every device.
     layout: "NHWC" or "CHWN", of what lies between the layers; samples and results have the batch first.
     rounding: "nearest", or "stochastic" to `bits` mantissa bits (0: all) for results and weights in training.
@@ -67,9 +67,10 @@ class Network:
     loss_scale: what gradients are multiplied by on their way, so that small ones survive in float16; None: 128 for
     float16, else 1.
     graphs: whether a step of training that is like the one before (as many samples, momentum and weight decay) is
-    recorded, and the steps after it replayed by one launch from the host: the same bits. Not with stochastic rounding.
-    precision: of float32 products and convolutions that are large enough: "tensor", on the tensor cores in three
-    bfloat16 pieces, no less accurate (ng.precision), or "strict", by fused multiply-adds. What ng.precision says does
+    recorded. The steps after it are then replayed by one launch from the host: the same bits. Not with stochastic
+    rounding.
+    precision: of float32 products and convolutions that are large enough. "tensor" is on the tensor cores, in pieces,
+    and no less accurate (ng.precision). "strict" is by fused multiply-adds. What ng.precision says does
     not count.
 
     Samples are anything that becomes an array (n, *input_shape); (n, H, W) will do for one channel, and so will
@@ -212,8 +213,8 @@ class Network:
         batch: None is that of a Data layer, else 64. validation: samples and labels that are judged after each epoch.
         shuffle: another order in each epoch. statistics: the last step of each epoch leaves `statistics()`.
         callback(epoch, history): after each epoch. progress: a bar on stderr, if that is a terminal.
-        Returns {"loss", "accuracy", "val_loss", "val_accuracy"}: a list entry an epoch; loss and accuracy are means
-        over the epoch while it trained, the last two are empty without validation.
+        Returns {"loss", "accuracy", "val_loss", "val_accuracy"}: a list entry an epoch. Loss and accuracy are means
+        over the epoch while it trained; the last two are empty without validation.
         Interrupted (Ctrl-C, an exception of the callback, MemoryError), it leaves the network after a whole step.
         """
         samples = self._samples("x", x)

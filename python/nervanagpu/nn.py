@@ -3,8 +3,8 @@
 Tensors are contiguous and float32, float16 or bfloat16, alike within a call, unless said otherwise; arithmetic is
 float32. `out` is the tensor that is written and returned; without it, a new one. It may be the first tensor itself.
 
-Where a call takes `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits
-(float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most); one call takes ceil(elements / 4) counter values.
+Where a call takes `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits.
+float16 has 1 to 10, bfloat16 1 to 7, float32 1 to 15; 0: the most. One call takes ceil(elements / 4) counter values.
 `stream` is where the work is queued. A call that raises has written nothing: ValueError for shapes, strides, memory
 and numbers that do not fit, TypeError for dtypes. The bits of results depend on the arguments alone, not on the device.
 """

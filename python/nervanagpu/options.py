@@ -1,6 +1,6 @@
 """The keywords that operations have in common.
 
-A function takes them as `**rounding: Unpack[Rounding]` or `**epilogue: Unpack[Epilogue]` and hands the dict on; the
+A function takes them as `**rounding: Unpack[Rounding]` or `**epilogue: Unpack[Epilogue]` and hands the dict on. The
 compiled module takes it apart (python/options.h), and nervanagpu.refusals says what does not fit.
 """
 
@@ -15,7 +15,7 @@ class Rounding(TypedDict, total=False):
     """How a float result is rounded to its dtype.
 
     rounding: "nearest", ties to even; or "stochastic": up or down at random, so that the expected value is the exact
-    one, by `seed` and the counter `offset`, to `bits` mantissa bits (0: the most).
+    one. That goes by `seed` and the counter `offset`, to `bits` mantissa bits (0: the most).
     """
 
     rounding: str

@@ -114,11 +114,13 @@ def _on_host(x: GPUTensor, widths: Any, mode: Any, more: dict[str, Any]) -> GPUT
 def pad(array: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> GPUTensor:
     """`array` with `pad_width` elements more in front and behind: a copy.
 
-    pad_width: n, (before, after), a pair for each axis, or a dict of these by axis. mode: "constant" (with
-    constant_values=, given alike, else 0), "edge" (the last element), "wrap" (from the other end), "reflect" and
-    "symmetric" (mirrored without and with the edge; reflect_type="odd": about the edge's value), "linear_ramp" (to
-    end_values=, else 0), "maximum", "minimum", "mean" and "median" (of stat_length= elements next to the end, else of
-    all), "empty" (undefined), or a function as numpy.pad calls it, on the host.
+    pad_width: n, (before, after), a pair for each axis, or a dict of these by axis. mode:
+    - "constant": constant_values=, given alike, else 0;
+    - "edge": the last element; "wrap": from the other end;
+    - "reflect" and "symmetric": mirrored without and with the edge. reflect_type="odd": about the edge's value;
+    - "linear_ramp": to end_values=, else 0;
+    - "maximum", "minimum", "mean" and "median": of stat_length= elements next to the end, else of all;
+    - "empty": undefined; or a function as numpy.pad calls it, on the host.
     """
     array = operand_of(array)
     if callable(mode):

@@ -1,24 +1,24 @@
 """Pooling: the largest, the mean or the root of the sum of squares of windows, and its gradient.
 
-A window spans J feature maps x T x R x S positions (depth, height, width); `max_pool2d` and its like pool over space
+A window spans J feature maps x T x R x S positions (depth, height, width). `max_pool2d` and its like pool over space
 alone, `pool` over all four. Layouts: "NHWC", "CHWN", "NCHW", and with D before H in three dimensions ("NDHWC"), with W
-alone in one ("NWC"). The result has the layout and dtype of x (float32, float16 or bfloat16; the arithmetic is
-float32's) and the lengths floor((H + 2 padding - R) / stride) + 1, the feature maps alike.
+alone in one ("NWC"). The result has the layout and dtype of x: float32, float16 or bfloat16; the arithmetic is
+float32's. Its lengths are floor((H + 2 padding - R) / stride) + 1, the feature maps alike.
 
-window, stride, padding: an int for all spatial axes or a sequence of one each; stride None is the window, and the
-padding must be less than it.
+window, stride, padding: an int for all spatial axes or a sequence of one each. stride None is the window; the padding
+must be less than it.
 max: NaN wins; padding does not take part. Its gradient goes to the first largest element in (j, t, r, s) order.
 avg: count_padding: padding counts as zeros; else the mean is of what lies inside.
 l2: sqrt(sum of squares), its gradient dy x / y, 0 where y is 0.
 Gradients add up over overlapping windows in ascending order: the same bits every time.
 
-`argmax` (max only): a tensor of max_pool_argmax, where fprop writes which element of each window was the first largest,
-and from which bprop, then with x = None and the gradient's shape from `out`, or with an x that is not read, makes the
-same bits faster. relu=True in fprop: x is the result of a relu, and the gradient will be the one in front of it.
+`argmax` (max only): a tensor of max_pool_argmax, where fprop writes which element of each window was the first largest.
+From it bprop makes the same bits faster: with x = None and the gradient's shape from `out`, or with an x that is not
+read. relu=True in fprop: x is the result of a relu, and the gradient will be the one in front of it.
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read). It
-shares no memory with the others. Tensors are contiguous; with channels last x and the gradient with respect to it may
-be slices of the last axis, alike if both are given and x is read. A gradient that is a slice is rounded to nearest.
+shares no memory with the others. Tensors are contiguous. With channels last x and its gradient may be slices of the
+last axis, alike if both are given and x is read. A gradient that is a slice is rounded to nearest.
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `stream`: where the work is queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is
 written then. The bits of a result depend on the arguments alone, not on the device.
@@ -342,8 +342,8 @@ class PoolPlan(_core.PoolPlan):
     tensor is kept.
 
     launch(in1, out, argmax=None, stream=None, *, x=None, offset=0): queues the pass on other tensors of the same form,
-    with the bits of those functions; argmax and x just where they were planned. ValueError or TypeError for a tensor of
-    another form or alignment, or one that is written and shares memory. `offset` is added to the planned one.
+    with the bits of those functions. argmax and x are given just where they were planned. ValueError or TypeError for a
+    tensor of another form or alignment, or one that is written and shares memory. `offset` is added to the planned one.
     plan(in1, out) is the same. Any thread, any stream; may be captured in a CUDA graph. `kernels`: their names, in
     order. `workspace`: 0, for it needs none.
     """

@@ -18,10 +18,10 @@ class precision:
             y = ng.conv2d(x, w, layout="NHWC")
 
     strict: fused multiply-adds, the same bits on every device. tensor: on the tensor cores of sm_90a, each operand as
-    three bfloat16 pieces, six of their nine products summed: an error no larger than strict's, at more than twice the
-    speed where products are large. Those of some 1,500 cubes and more are tried from two float16 pieces first, three
-    products, at three to five times the speed: errors are no larger but where terms cancel one after the other. The
-    device decides by what it finds in the operands. Small products, sums over a batch that are no one long k,
+    three bfloat16 pieces, six of their nine products summed. The error is no larger than strict's, at more than twice
+    the speed where products are large. Those of some 1,500 cubes and more are tried from two float16 pieces first:
+    three products, at three to five times the speed. Errors are no larger but where terms cancel one after the other.
+    The device decides by what it finds in the operands. Small products, sums over a batch that are no one long k,
     convolutions of groups, and other devices are strict. NaN, infinities, elements below 2^-110 (but 0) and sums that
     might overflow take fused multiply-adds, too, which the device finds out. An expression has the precision under
     which it was written. ValueError: another name.

@@ -46,9 +46,9 @@ def stochastic_round(
 ) -> GPUTensor:
     """x as `dtype`, rounded up or down at random so that the expected value is x: an expression.
 
-    dtype: float16, bfloat16, float32 (to `bits` mantissa bits, at most 10, 7 and 15; 0: the most), or an integer of up
+    dtype: float16, bfloat16, float32 (to `bits` mantissa bits, at most 10, 7 and 15; 0: the most). Or an integer of up
     to 32 bits (saturated; NaN gives 0). Values that can be kept stay. Element i (row-major) takes word i % 4 of
-    Philox4x32-10(key=seed, counter=offset + i // 4), as in every other operation with rounding="stochastic"; without a
+    Philox4x32-10(key=seed, counter=offset + i // 4), as in every other operation with rounding="stochastic". Without a
     seed they are the next of `ng.seed`. What is written to a tensor whose `rounding` is not 0 is rounded so, too.
     TypeError for other dtypes, ValueError for bits.
     """

@@ -1,14 +1,14 @@
 """Sums, products, extremes, means and variances, as NumPy's: lazy, fused with what they are made of and what is made
 of them.
 
-`axis`: an axis, several, () for each element alone, or None for all; `keepdims`: reduced axes stay with length 1, so
+`axis`: an axis, several, () for each element alone, or None for all. `keepdims`: reduced axes stay with length 1, so
 that the result broadcasts against the operand. `dtype`: what the operand is converted to before. `where`: a mask of the
 elements that count. `initial`: what one more element would be. `out`: where the result is written.
 
-A row (the reduced axes) that fits is read once and kept in registers, whatever is computed of it: `(x - ng.mean(x, 1,
-keepdims=True)) * s` is one kernel, one read, one write. Results have a fixed order of operations: the same bits in
-every run, on the GPU and on the emulator. Sums and means of float16 are float32 inside; sums and products of integers
-and bool are int64 or uint64, their means and variances float64; variances of complex numbers are real. ValueError for
+A row (the reduced axes) that fits is read once and kept in registers, whatever is computed of it. So `(x - ng.mean(x,
+1, keepdims=True)) * s` is one kernel, one read, one write. Results have a fixed order of operations: the same bits in
+every run, on the GPU and on the emulator. Sums and means of float16 are float32 inside. Sums and products of integers
+and bool are int64 or uint64, their means and variances float64. Variances of complex numbers are real. ValueError for
 an axis that does not exist, and for max and min of nothing.
 """
 

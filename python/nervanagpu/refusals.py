@@ -1,7 +1,7 @@
 """What a function of the compiled module says when it cannot take its arguments.
 
 pybind11 answers with a list of C++ signatures and a print of all that came. `refusal` finds out from these signatures
-which argument does not fit, and words it as every other message is worded: function, argument, what came, what is
+which argument does not fit. It words that as every other message is worded: function, argument, what came, what is
 needed. It names what the user called: the outermost function of this package, and its own argument, where that has
 been passed on.
 """

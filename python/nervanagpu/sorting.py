@@ -50,8 +50,8 @@ def _numbers(keys: GPUTensor) -> GPUTensor:
 
 
 def _complex_keys(x: GPUTensor) -> GPUTensor:
-    """As NumPy sorts complex numbers: by the real part, then the imaginary one, and those with NaN last: first where
-    only the imaginary part is, then only the real one, then both."""
+    """As NumPy sorts complex numbers: by the real part, then the imaginary one, and those with NaN last. Of these come
+    first where only the imaginary part is, then only the real one, then both."""
     if not x.size:
         return creation.empty(x.shape, np.uint64)
     flat = ravel(x)

@@ -14,8 +14,8 @@ from nervanagpu.arguments import check_tensors, integers
 class Im2col:
     """Columns of pixels of a tensor (N, [D, [H,]] W, C) instead of boxes.
 
-    The base pixel of a filter goes through the spatial axes moved by `lower` at their low and by `upper` at their high
-    ends, each in the order of the axes; a copy takes `channels` of `pixels` of them.
+    The base pixel of a filter goes through the spatial axes, moved by `lower` at their low and by `upper` at their high
+    ends. Each is in the order of the axes. A copy takes `channels` of `pixels` of them.
     """
 
     lower: Sequence[int]
@@ -53,7 +53,7 @@ def tensor_map(
 
     `box`: elements along each axis of the tensor, at most 256 each. `dtype`: the element type where it is not that of
     the tensor: "bfloat16", "tfloat32", "float32_ftz". `steps`: element strides of the axes, 1 to 8. `swizzle`: 0, 32,
-    64 or 128 bytes; `interleave`: 0, 16 or 32 bytes; `promotion`: 0, 64, 128 or 256 bytes that L2 fetches at a time.
+    64 or 128 bytes. `interleave`: 0, 16 or 32 bytes. `promotion`: 0, 64, 128 or 256 bytes that L2 fetches at a time.
     `fill`: "zeros" or "nan" for what lies outside the tensor. `im2col`: columns of pixels instead of a box. ValueError
     names the argument, innermost axis first: box[0] is that of the last axis.
     """

@@ -88,8 +88,8 @@ class Surface:
 def image(texels: npt.ArrayLike, kind: str = "2d") -> Image:
     """Copy texels into an image.
 
-    `texels`: of shape (height, width) for kind "2d", (width,) for "1d", (depth, height, width) for "3d", with layers
-    first for "1d_array" and "2d_array"; "cube" has six layers, +x, -x, +y, -y, +z, -z, "cube_array" six for each cube.
+    `texels`: of shape (height, width) for kind "2d", (width,) for "1d", (depth, height, width) for "3d". Layers come
+    first for "1d_array" and "2d_array". "cube" has six layers, +x, -x, +y, -y, +z, -z; "cube_array" six for each cube.
     One more axis, the last, holds 1, 2 or 4 channels. dtype: integers of 8, 16 or 32 bits, float16, float32. ValueError
     names the size, what it is and what it may be.
     """
@@ -123,8 +123,8 @@ def texture(
     `address`: "wrap", "clamp", "mirror" or "border", for all axes or one each for x, y, z: what stands outside. wrap
     and mirror want normalized coordinates. `filter`: "nearest" or "linear". `normalized`: coordinates from 0 to 1.
     `raw`: integers of 8 and 16 bits as they are, else as fractions from 0 or -1 to 1. `border`: the colour there.
-    `kind`: of a tensor: "1d", of shape (n,) or (n, channels), read by integer coordinates; or "2d", of shape
-    (height, width) or (height, width, channels) with rows a multiple of 32 bytes apart. ValueError names the argument.
+    `kind`: of a tensor: "1d", of shape (n,) or (n, channels), read by integer coordinates. Or "2d", of shape
+    (height, width) or (height, width, channels), with rows a multiple of 32 bytes apart. ValueError names the argument.
     """
     modes = (address,) * 3 if isinstance(address, str) else (*address, "clamp", "clamp")[:3]
     if filter not in ("nearest", "linear"):

@@ -88,9 +88,9 @@ class Launch:
     def __call__(self, *args: object, shared: int | None = None, stream: Stream | None = None) -> None:
         """Start the kernel.
 
-        A pointer takes a GPUTensor, an object with __cuda_array_interface__, or an address; a tensor map what
-        ng.tensor_map() makes, a 64-bit handle what ng.texture() or ng.surface() makes; an integer must fit its
-        parameter, and a float takes ints, too. NumPy's scalars are as Python's. `shared`: dynamic shared memory in
+        A pointer takes a GPUTensor, an object with __cuda_array_interface__, or an address. A tensor map takes what
+        ng.tensor_map() makes, a 64-bit handle what ng.texture() or ng.surface() makes. An integer must fit its
+        parameter; a float takes ints, too. NumPy's scalars are as Python's. `shared`: dynamic shared memory in
         bytes; None: what the kernel's manifest asks for. TypeError and ValueError name the argument.
         """
         k = self._kernel

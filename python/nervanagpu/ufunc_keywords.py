@@ -1,7 +1,7 @@
 """NumPy's rules for the keyword arguments of ufuncs: out, where, dtype, casting, order, signature.
 
 NumPy itself is asked which dtypes a call computes in (numpy.ufunc.resolve_dtypes, from 1.25 on), so that what it
-refuses is refused here; of bfloat16, and of functions that NumPy does not have, dtypes.converts decides.
+refuses is refused here. Of bfloat16, and of functions that NumPy does not have, dtypes.converts decides.
 """
 
 from __future__ import annotations

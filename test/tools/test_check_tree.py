@@ -110,3 +110,11 @@ def test_sentences_that_are_too_long(text: str, line: int) -> None:
     problems = check_tree.long_sentences("docs/a.md", text)
     assert [p.split(" ")[0] for p in problems] == [f"docs/a.md:{line}:"]
     assert "a sentence of 26 words; at most 25" in problems[0]
+
+
+def test_sentences_of_docstrings() -> None:
+    long = " ".join(["word"] * 26)
+    text = f'"""A module.\n\n{long}.\n"""\n\n\ndef one():\n    """Short. {long}."""\n    return "{long}"\n'
+    found = check_tree.long_docstrings("python/nervanagpu/a.py", text)
+    assert [problem.split(":")[1] for problem in found] == ["3", "8"]
+    assert check_tree.long_docstrings("test/a.py", text) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ UNTIMED = {
     "toolchain/tma.json",
     "variants.json",
 }
+READERS = {".md", ".py", ".cpp", ".h", ".sh"}
 NO_GPU = "none: "  # a time of the host alone; what follows says of what
 
 
@@ -58,3 +60,13 @@ def test_says_where_it_comes_from(name: str) -> None:
 
 def test_lists_name_files() -> None:
     assert set(FILES) >= COUNTS | UNTIMED
+
+
+def test_all_are_read() -> None:
+    """By a page, a table, a fit or a test: it has the file's name, or the stem in quotes."""
+    root = RESULTS.parents[1]
+    readers = [p for d in ("docs", "benchmarks", "tools", "test") for p in (root / d).rglob("*") if p.suffix in READERS]
+    text = "\n".join(p.read_text() for p in [root / "README.md", *readers] if RESULTS not in p.parents)
+    names = set(re.findall(r'[\w-]+\.jsonl?|"[\w-]+"', text))
+    every = [p for p in RESULTS.rglob("*") if p.is_file()]
+    assert [p.name for p in every if not {p.name, f'"{p.stem}"'} & names] == []

@@ -18,8 +18,8 @@ from nervanagpu.tensor_methods import facts_of
 class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
     """Creates tensors (float16 unless told otherwise) and runs operations on them.
 
-    stochastic_round: False: results are rounded to nearest. True, or a number of mantissa bits to keep (at most 10 of
-    float16, 15 of float32): tensors made here get it as their `rounding`: stochastic.
+    stochastic_round: False: results are rounded to nearest. True, or a number of mantissa bits to keep: tensors made
+    here get it as their `rounding`. At most 10 bits of float16, 15 of float32.
     seed: of these random numbers; every operation takes the next ones.
     bench: print the milliseconds and GFLOP/s of each operation; above 1 also of each function with `out`, which runs
     `bench` times then.

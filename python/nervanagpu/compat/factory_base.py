@@ -31,8 +31,8 @@ class FactoryBase:
         return {"rounding": "stochastic", "seed": self.seed, "offset": offset, "bits": bits}
 
     def _timed(self, what: str, flops: float, repeat: int, run: Callable[[], object]) -> tuple[float, float]:
-        """Runs it `repeat` times; when benchmarking, or more than once, prints and returns the milliseconds of one run
-        and its GFLOP/s, after a tenth as many runs to warm up.
+        """Runs it `repeat` times. When benchmarking, or more than once, it prints and returns the milliseconds of one
+        run and its GFLOP/s. A tenth as many runs come before, to warm up.
         """
         repeat = integer(what.split()[0], "repeat", repeat, 1)
         if not self.bench and repeat == 1:

@@ -16,8 +16,9 @@ from nervanagpu.compat.factory_base import FactoryBase
 class ConvLayer:
     """What a convolution is: sizes, padding and strides.
 
-    dimI (C, D, H, W, N), dimF (C, T, R, S, K), dimO (K, M, P, Q, N) are the shapes of its input, filter and output;
-    dimI2, dimF2, dimO2 the same as matrices; sizeI, sizeF, sizeO and nOut numbers of elements; flops those of a pass.
+    dimI (C, D, H, W, N): the shape of its input. dimF (C, T, R, S, K): that of its filter. dimO (K, M, P, Q, N): that
+    of its output. dimI2, dimF2, dimO2: the same as matrices. sizeI, sizeF, sizeO, nOut: numbers of elements.
+    flops: those of a pass.
     """
 
     def __init__(

@@ -242,7 +242,7 @@ class ElementwiseFactory(FactoryBase):
         return indexing.take(a, indices.reshape(-1), axis, out)
 
     def onehot(self, indices: GPUTensor, axis: int, out: GPUTensor) -> GPUTensor:
-        """out = 1 where an index is the position along `axis` of `out`, else 0; `indices` has out's other axes, or all
+        """out = 1 where an index is the position along `axis` of `out`, else 0. `indices` has out's other axes, or all
         elements of them in a row or column.
         """
         check_tensors("onehot", indices=indices, out=out)

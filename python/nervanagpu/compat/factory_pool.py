@@ -18,8 +18,8 @@ _Quad = tuple[int, int, int, int]
 class PoolLayer:
     """What a pooling is: its operation, sizes, padding and strides.
 
-    dimI (C, D, H, W, N), dimO (K, M, P, Q, N) are the shapes of its input and output, dimI2, dimO2 the same as
-    matrices; JTRS, DHW, MPQ lengths; sizeI, sizeO and nOut numbers of elements; flops 0, as in the figures of networks.
+    dimI (C, D, H, W, N), dimO (K, M, P, Q, N) are the shapes of its input and output. dimI2, dimO2: the same as
+    matrices. JTRS, DHW, MPQ: lengths. sizeI, sizeO, nOut: numbers of elements. flops: 0, as in the figures of networks.
     """
 
     def __init__(

@@ -2,8 +2,8 @@
 
     python -m nervanagpu.cupy script.py
 
-Everything of nervanagpu is here, with CuPy's defaults where they differ: zeros, ones, random numbers and their like are
-float64 unless dtype says otherwise, and `order="F"` lets arrays lie by columns. `cupyx` is not.
+Everything of nervanagpu is here, with CuPy's defaults where they differ. So zeros, ones, random numbers and their like
+are float64 unless dtype says otherwise, and `order="F"` lets arrays lie by columns. `cupyx` is not.
 `docs/modules.md` lists what there is.
 """
 

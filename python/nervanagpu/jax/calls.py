@@ -98,7 +98,7 @@ Run = Callable[..., Any]
 def batched_by(rule: Callable[..., tuple[Any, Any]]) -> Callable[[Run], Run]:
     """A function of a hashable configuration and arrays, whose vmap is `rule`.
 
-    rule(config, size, batched, *operands) has the batch as the first axis of the operands that are `batched`, and
+    rule(config, size, batched, *operands) has the batch as the first axis of the operands that are `batched`. It
     returns the result and whether it is batched.
     """
 

@@ -227,7 +227,7 @@ def conv_transpose1d(
 ) -> Array:  # fmt: skip
     """The gradient, with respect to its input, of a convolution by w, of which x is shaped as the result; and bias.
 
-    x has the K channels of w, the result C, with lengths (P - 1) stride - 2 padding + dilation (R - 1) + 1 +
+    x has the K channels of w, the result C. Its length is (P - 1) stride - 2 padding + dilation (R - 1) + 1 +
     output_padding, which is less than the stride. Errors: as conv1d.
     """
     return _conv_transpose(1, x, w, bias, stride, padding, dilation, groups, layout, output_padding, precision)

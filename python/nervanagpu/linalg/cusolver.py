@@ -1,6 +1,6 @@
 """Decompositions by cuSOLVER and cuBLAS on the GPU, on the default stream; the functions of nervanagpu.linalg.host.
 
-Where the maths does not allow to take a matrix by rows for its transpose, a copy by columns is made, and the result is
+Where the maths does not allow to take a matrix by rows for its transpose, a copy by columns is made. The result is then
 given back as a transposed view. Arrays are (count, lines, length) of a stack.
 """
 

@@ -80,8 +80,8 @@ def _sums_of(dtype: object) -> Any:
 
 
 def _by_bytes(a: GPUTensor, b: GPUTensor, dtype: Any) -> GPUTensor | None:
-    """The product of bytes or bools by the kernels that sum bytes in int32: its low bits are the product of a narrower
-    integer dtype, and a sum of ands is not 0 if any of them is true."""
+    """The product of bytes or bools by the kernels that sum bytes in int32. Its low bits are the product of a narrower
+    integer dtype; a sum of ands is not 0 if any of them is true."""
     if str(dtype) == "bool":
         a, b = _core.as_dtype(a, "uint8"), _core.as_dtype(b, "uint8")
     elif dtypes.kind_of(dtype) not in "iu" or dtypes.size_of(dtype) > 4:
@@ -117,8 +117,8 @@ def product(a: GPUTensor, b: GPUTensor, dtype: npt.DTypeLike | None = None) -> G
     """numpy.matmul of any dtypes: operands become what they promote to, or `dtype`; integers wrap, of bool it is any of
     the ands.
 
-    Bytes and bools are multiplied by the kernels of bytes, other integers by those of int32 and int64, whose low bits
-    are the product of any narrower or unsigned dtype.
+    Bytes and bools are multiplied by the kernels of bytes, other integers by those of int32 and int64. The low bits of
+    these are the product of any narrower or unsigned dtype.
     """
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(f"matmul: a has shape {a.shape} and b {b.shape}; needs one axis or more")
@@ -247,37 +247,40 @@ def dot(
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
-    Of a and b alone the result is an expression: what is made of it next, such as ng.sig(ng.dot(w, x) + b), becomes
-    part of the same kernel (docs/expressions.md). With any other argument the product is queued at once.
+    Of a and b alone the result is an expression: what is made of it next becomes part of the same kernel.
+    ng.sig(ng.dot(w, x) + b) is one (docs/expressions.md). With any other argument the product is queued at once.
 
-    a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. All float32; or a and b float16
-    or bfloat16, both the same (with float32 sums), and `out` of that dtype or float32; or a and b int8 or uint8 with an
-    int32 `out` (alpha and beta are then integers), or a float32 or int8 one (their int32 sums become float32 first); or
-    all int32, int64 (which wrap; alpha and beta are integers) or float64. 64-bit ones have alpha and beta, numbers that
-    float32 holds, and nothing else. Other dtypes: without any other argument than `out`, as `matmul`.
+    a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. Their dtypes:
+    - all float32;
+    - a and b float16 or bfloat16, both the same (with float32 sums), and `out` of that dtype or float32;
+    - a and b int8 or uint8 with an int32 `out`: alpha and beta are then integers. With a float32 or int8 one their
+      int32 sums become float32 first;
+    - all int32 or int64, which wrap (alpha and beta are integers), or float64.
+    64-bit ones have alpha and beta, numbers that float32 holds, and nothing else. Other dtypes: without any other
+    argument than `out`, as `matmul`.
     bias: (n,) or (1, n), one for each column, or (m, 1), one for each row; float32, or of the dtype of `out`.
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
     activation: what act is instead, of float32 numbers, such as "relu" or "gelu" (docs/gemm.md has all). "clip" has the
     bounds `clip` = (low, high), "drelu" reads `mask`.
     mask: uint32 or int32 (m, ceil(n / 32)): bit j % 32 of word j / 32 of row i belongs to out[i, j], a float. With relu
     it is written: whether the stored out[i, j] is above 0 (not for NaN); bits behind column n are 0. With
-    activation="drelu" it is read: where the bit is 0, the result is 0, which is the gradient through that relu.
+    activation="drelu" it is read. Where the bit is 0, the result is 0, which is the gradient through that relu.
     row_sum, row_max_abs: float32 (m,) or (m, 1), written: of each row of the stored `out`, a float, the sum and the
-    largest magnitude; column_sum, column_max_abs: (n,) or (1, n), of each column. Float32 sums in an order that m and n
+    largest magnitude. column_sum, column_max_abs: (n,) or (1, n), of each column. Float32 sums in an order that m and n
     alone decide (docs/numerics.md). NaN is larger than all numbers. With drelu, column_sum is the gradient of a bias.
-    scale: of bytes' sums, for a float32 or int8 `out` (without `out`: float32): a number, or float32 factors, one for
-    each column or row as `bias`, by which the sums are multiplied after alpha. int8 is rounded half to even and
+    scale: of bytes' sums, for a float32 or int8 `out` (without `out`: float32). A number, or float32 factors, one for
+    each column or row as `bias`; the sums are multiplied by them after alpha. int8 is rounded half to even and
     saturates.
     relu_first: out = max(alpha * a @ b, 0) + beta * out + bias instead.
-    rounding: "nearest" or "stochastic": up or down at random, by `seed` and the counter `offset`, to `bits` mantissa
-    bits (float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most). The same bits on every device.
-    splits: of k (split-K), summed apart and then added in order; 0: as many as this product calls for (a function
+    rounding: "nearest" or "stochastic": by `seed` and the counter `offset`, to `bits` mantissa bits. float16 has 1 to
+    10, bfloat16 1 to 7, float32 1 to 15; 0: the most. The same bits on every device.
+    splits: of k (split-K), summed apart and then added in order. 0: as many as this product calls for (a function
     of the problem alone, not of the GPU). With 1, a row of the result does not depend on the other rows, nor on how
     many there are.
     batch_invariant: the same as splits=1, for who serves requests in batches.
     tensor_cores: 16-bit floats in rows that begin at multiples of 16 bytes are multiplied by the tensor cores of
-    sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1. False
-    has chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
+    sm_90a, 16 products at a time. Others are after a copy, if that pays and splits is not 1. False has
+    chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
     precision: of float32, "strict" or "tensor"; None: what `ng.precision` has set. a or b may be `ng.Pieces` of a
     matrix: with "tensor" it is not taken apart again.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
@@ -383,12 +386,12 @@ def batched_dot(
     rounding as those of `dot`; bias is that of each matrix. mask: (batch, m, ceil(n / 32)), of a sum (m, ceil(n / 32)).
     row_sum and the like: of a sum's result.
     out: (batch, m, n), any view whose elements are apart. Of shape (m, n): the sum of all products in ascending order,
-    as the weight gradient of a sequence wants it; sum_batch asks for it where `out` is not given.
+    as the weight gradient of a sequence wants it. sum_batch asks for it where `out` is not given.
     splits: of a sum, of all its k. A product of a batch is not cut, so its bits do not depend on the batch.
 
-    Computed by one launch where the matrices of each operand are rows or columns of contiguous elements, as many
-    elements apart as one likes (float16 and bfloat16 on the tensor cores if that is a multiple of 16 bytes; int8 if
-    they lie (m, k) and (n, k)); any other is copied first.
+    Computed by one launch where the matrices of each operand are rows or columns of contiguous elements, at any
+    distance; any other is copied first. float16 and bfloat16 are on the tensor cores if the distance is a multiple of
+    16 bytes. int8 is if they lie (m, k) and (n, k).
     ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.
     """
     _check_batch("a", a)
@@ -488,10 +491,10 @@ def grouped_dot(
     """out = act(alpha * a @ b + beta * out + bias) of every (a, b, out), of any shapes; returns the outs.
 
     An `out` that is left out, as in (a, b), is a new tensor. Keywords as those of `dot`; a bias must fit every product.
-    Products of one form go together: as a batch, if they lie at equal distances in memory, or, if multiply-adds compute
-    them and they are small, by tables of their addresses; the others are launched one by one. Everything is checked
-    before anything is written. k is not cut unless `splits` says so: the bits are those of `dot(a, b, splits=1)`.
-    Rounded stochastically, a product takes the counters behind those of the one before.
+    Products of one form go together: as a batch, if they lie at equal distances in memory. If multiply-adds compute
+    them and they are small, it is by tables of their addresses. The others are launched one by one. Everything is
+    checked before anything is written. k is not cut unless `splits` says so: the bits are those of
+    `dot(a, b, splits=1)`. Rounded stochastically, a product takes the counters behind those of the one before.
     ValueError, TypeError: as `dot`, with the number of the product; also for an out that shares memory with another
     operand of the group.
     """

@@ -149,7 +149,7 @@ def _like(arrays: list[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> An
 
 
 def generated(text: str, out: Any, operands: tuple[Any, ...]) -> None:
-    """out = an expression in C of a, b, c; T, A and B are the types of the result and of operands, C the common one."""
+    """out = an expression in C of a, b, c. T, A and B are the types of the result and of operands, C the common one."""
     from nervanagpu.pycuda.array_class import GPUArray
     from nervanagpu.pycuda.creation import empty
 
