@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from nervanagpu.creation import Shape
 from nervanagpu.linalg import products
 from nervanagpu.protocols import DeviceLike
 from nervanagpu.reductions import Axis
+
+if TYPE_CHECKING:
+    from nervanagpu._core import DeviceInfo
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 __array_api_version__ = VERSIONS[-1]
@@ -235,7 +238,7 @@ class _Info:
         """Boolean indexing and shapes that depend on data; no more than 64 axes."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
-    def default_device(self) -> Any:
+    def default_device(self) -> DeviceInfo:
         """The current one."""
         return _core.device()
 

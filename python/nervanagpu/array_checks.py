@@ -95,7 +95,7 @@ def common_type(*arrays: object) -> Any:
 
 
 @public()
-def min_scalar_type(x: Any) -> Any:
+def min_scalar_type(x: Any) -> np.dtype[Any]:
     """The smallest dtype that holds a number; of a tensor with axes its own."""
     if isinstance(x, GPUTensor):
         return np.dtype(x.dtype) if x.ndim else np.min_scalar_type(x.get()[()])
@@ -134,7 +134,7 @@ def shares_memory(a: GPUTensor, b: GPUTensor, max_work: object = None) -> bool:
         return False
     base = min(_range_of(a)[0], _range_of(b)[0])
 
-    def stand_in(x: GPUTensor) -> Any:
+    def stand_in(x: GPUTensor) -> npt.NDArray[Any]:
         """An array of the host's with the same offsets, whose elements nobody looks at."""
         width = dtypes.size_of(x.dtype)
         strides = [s * width for s in x.element_strides]

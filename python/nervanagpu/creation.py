@@ -134,7 +134,7 @@ def _numbers(values: object, dtype: Any) -> Any:
         raise type(error)(f"array: ary has an element that does not become {wanted} ({error})") from None
 
 
-def _without_tensors(items: object) -> Any:
+def _without_tensors(items: object) -> object:
     """A nested list with its tensors as arrays."""
     if isinstance(items, GPUTensor):
         return dtypes.host_of(items)

@@ -5,13 +5,16 @@ The dtype of a bfloat16 tensor is that package's, of which NumPy says kind "V", 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, shown
 from nervanagpu.function_table import public
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 BFLOAT16 = "bfloat16"
 _BESIDE_BFLOAT16 = ("bool", "int8", "uint8")  # what bfloat16 has the values of
@@ -58,7 +61,7 @@ def promoted(*dtypes: Any) -> Any:
     return np.result_type(np.float32, *wide) if wide else BFLOAT16
 
 
-def from_list(values: Any, dtype: Any) -> Any:
+def from_list(values: Any, dtype: Any) -> npt.NDArray[Any]:
     """A list as what is assigned to a tensor of `dtype`: its integers are numbers yet, and become some of this dtype.
 
     OverflowError for a number that integers do not hold, ValueError for NaN. 2**63 beside 1 would be a float64

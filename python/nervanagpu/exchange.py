@@ -82,7 +82,7 @@ def _dlpack(
     return capsule
 
 
-def _capsule(x: Any, arguments: dict[str, Any]) -> Any:
+def _capsule(x: Any, arguments: dict[str, Any]) -> object:
     """Of version 1, or of version 0 from who does not know more."""
     try:
         try:

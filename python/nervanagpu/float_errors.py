@@ -193,7 +193,7 @@ def _wanted(function: str, all: Any, given: dict[str, Any]) -> dict[str, str]:
 
 def seterr(
     all: object = None, divide: object = None, over: object = None, under: object = None, invalid: object = None
-) -> Any:
+) -> dict[str, str]:
     """What is done about floating-point errors of this thread's tensors; returns what was done before."""
     before = geterr()
     _set(_wanted("seterr", all, {"divide": divide, "over": over, "under": under, "invalid": invalid}))
@@ -205,7 +205,7 @@ def geterr() -> dict[str, str]:
     return dict(_state.modes)
 
 
-def _check_call(function: str, func: object) -> Any:
+def _check_call(function: str, func: object) -> object:
     if func is not None and not callable(func) and not callable(getattr(func, "write", None)):
         raise TypeError(f"{function}: it is {shown(func)}; needs a function, an object with write(), or None")
     return func

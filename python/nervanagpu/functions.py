@@ -66,7 +66,7 @@ def gelu(x: Operand, approximate: str = "none", out: GPUTensor | None = None) ->
     return _result(elementwise.multiply(x, elementwise.tanh(inner) * 0.5 + 0.5), out)
 
 
-def _lost(x: Operand) -> Any:
+def _lost(x: Operand) -> bool | GPUTensor:
     """Where x is NaN."""
     return False if isinstance(x, int) else elementwise.isnan(x)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableSequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from nervanagpu import creation
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import tensor
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def among(a: object) -> Any:
+
+def among(a: object) -> GPUTensor | npt.NDArray[Any]:
     """What is drawn from, as a tensor; of texts and other objects as an array of the host."""
     if isinstance(a, GPUTensor):
         return a
@@ -25,7 +28,7 @@ def among(a: object) -> Any:
         return things
 
 
-def taken(things: Any, places: GPUTensor, axis: int) -> Any:
+def taken(things: Any, places: GPUTensor, axis: int) -> npt.NDArray[Any]:
     """The things at places along an axis: one of them where the places have no axes."""
     return np.take(things, places.get(), axis)
 

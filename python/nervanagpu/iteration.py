@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from nervanagpu import array_checks, creation, dtypes
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import operand_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def ndenumerate(x: Operand) -> Iterator[tuple[tuple[int, ...], Any]]:
@@ -101,7 +104,7 @@ class nditer:
     def __iter__(self) -> nditer:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> tuple[npt.NDArray[Any], ...]:
         try:
             return next(self._theirs)
         except StopIteration:

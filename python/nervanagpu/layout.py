@@ -130,21 +130,21 @@ class Flat:
     def __ne__(self, other: object) -> Any:
         return self.copy() != _row(other)
 
-    def __lt__(self, other: object) -> Any:
+    def __lt__(self, other: object) -> GPUTensor:
         return self.copy() < _row(other)
 
-    def __le__(self, other: object) -> Any:
+    def __le__(self, other: object) -> GPUTensor:
         return self.copy() <= _row(other)
 
-    def __gt__(self, other: object) -> Any:
+    def __gt__(self, other: object) -> GPUTensor:
         return self.copy() > _row(other)
 
-    def __ge__(self, other: object) -> Any:
+    def __ge__(self, other: object) -> GPUTensor:
         return self.copy() >= _row(other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.asarray(self.base.get().reshape(-1), dtype)
 
     def copy(self) -> GPUTensor:
@@ -152,7 +152,7 @@ class Flat:
         return self.base.flatten()
 
 
-def _row(x: object) -> Any:
+def _row(x: object) -> object:
     return x.copy() if isinstance(x, Flat) else x
 
 
@@ -318,7 +318,7 @@ def reduced_view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTens
     return self[...]
 
 
-def to_dlpack(self: GPUTensor) -> Any:
+def to_dlpack(self: GPUTensor) -> object:
     """A capsule of DLPack."""
     return self.__dlpack__()
 

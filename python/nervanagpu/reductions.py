@@ -90,7 +90,7 @@ def of_out(function: str, x: GPUTensor, out: object) -> Any:
 
 def _reduced(
     name: str, x: Operand, axis: Axis, keepdims: bool, dtype: npt.DTypeLike | None = None, ddof: Any = 0
-) -> Any:
+) -> GPUTensor:
     if dtype is None and type(ddof) is int and not ddof:
         made = _core.plain_reduce(name, x, axis, keepdims)
         if made is not NotImplemented:
@@ -305,7 +305,7 @@ def _whole_mean(function: str, x: GPUTensor, axis: Axis, dtype: Any, keepdims: b
     return _core.as_dtype(elementwise.divide(total, number), dtype)
 
 
-def _wider(function: str, x: object, out: object) -> Any:
+def _wider(function: str, x: object, out: object) -> np.dtype[Any] | None:
     """The dtype of `out` where it holds more than x's floats: then means are computed in it; else None."""
     to = ufunc_keywords.outputs(function, out, 1)[0]
     given = operand_of(x)

@@ -16,21 +16,24 @@ import re
 import sys
 import types
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nervanagpu import options
 from nervanagpu.arguments import either, is_integer, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PACKAGE = __name__.partition(".")[0]
 _GATES = {f"{_PACKAGE}.placement", f"{_PACKAGE}.function_table"}  # what stands before functions is not what was called
 _LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1)}
 
 
-def _has(*methods: str) -> Any:
+def _has(*methods: str) -> Callable[[Any], bool]:
     return lambda value: any(hasattr(type(value), m) for m in methods)
 
 
-def _is(*kinds: type) -> Any:
+def _is(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 

@@ -106,7 +106,7 @@ class broadcast:
         self.values = tuple(manipulation.broadcast_to(creation.asarray(a), self.shape) for a in held)
 
     @functools.cached_property
-    def _theirs(self) -> Any:
+    def _theirs(self) -> np.broadcast:
         return np.broadcast(*(dtypes.host_of(v) for v in self.values))
 
     def __iter__(self) -> broadcast:

@@ -195,7 +195,7 @@ def einsum(
 def einsum_path(*operands: object, optimize: object = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:
     """The order of products that numpy.einsum_path proposes, and a text about it: from shapes alone."""
 
-    def stand_in(x: object) -> Any:
+    def stand_in(x: object) -> object:
         return np.broadcast_to(np.zeros((), np.float64), x.shape) if isinstance(x, GPUTensor) else x
 
     try:

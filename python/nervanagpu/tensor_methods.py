@@ -7,7 +7,7 @@ import math
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ from nervanagpu.arguments import check_tensors, integer
 from nervanagpu.function_table import TABLE
 from nervanagpu.linalg import products
 from nervanagpu.protocols import DeviceLike
+
+if TYPE_CHECKING:
+    from nervanagpu._core import DeviceInfo
 
 
 class Facts:
@@ -254,7 +257,7 @@ def _iter(self: GPUTensor) -> Iterator[GPUTensor]:
     return (self[i] for i in range(self.shape[0]))
 
 
-def _device(self: GPUTensor) -> Any:
+def _device(self: GPUTensor) -> DeviceInfo:
     """The device whose memory it is in, or is going to be."""
     return _core.device(_core.tensor_device(self))
 

@@ -69,7 +69,7 @@ def setflags(self: GPUTensor, write: object = None, align: object = None, uic: o
     _become(self, not write)
 
 
-def _native(function: str, dtype: npt.DTypeLike) -> Any:
+def _native(function: str, dtype: npt.DTypeLike) -> np.dtype[Any] | str:
     """The dtype of a view. TypeError for the other order of bytes, in which no tensor is."""
     wanted = _core.dtype(dtype)
     if str(wanted) != dtypes.BFLOAT16 and not np.dtype(dtype).isnative:

@@ -67,12 +67,12 @@ def outputs(function: str, out: object, count: int) -> list[GPUTensor | None]:
     return given
 
 
-def _operand(x: object) -> Any:
+def _operand(x: object) -> object:
     """A tensor; Python's numbers, which are weak, as they are."""
     return x if isinstance(x, GPUTensor) or type(x) in (int, float, complex) else creation.array(x)
 
 
-def signature_of(name: str, signature: object, sig: object, dtype: object) -> Any:
+def signature_of(name: str, signature: object, sig: object, dtype: object) -> str | tuple[Any, ...] | None:
     """The dtypes of operands and results that a call names by `signature` or `sig`; None: none."""
     if signature is None and sig is None:
         return None

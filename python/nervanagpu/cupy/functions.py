@@ -95,7 +95,9 @@ def reshape(
     return x.reshape(lengths, order=_order("reshape", order, "CFA"), copy=copy)
 
 
-def asnumpy(a: Any, stream: StreamLike = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> Any:
+def asnumpy(
+    a: Any, stream: StreamLike = None, order: str = "C", out: Any = None, *, blocking: bool = True
+) -> npt.NDArray[Any]:
     """The elements as a NumPy array, by rows or with order F by columns, or written to the array `out`."""
     on_device = isinstance(a, GPUTensor) or hasattr(a, "__cuda_array_interface__")
     return asarray(a).get(stream, order, out) if on_device else on_host(np.asarray(a), order, out)

@@ -65,7 +65,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: npt.DTypeL
     return made
 
 
-def _drawn(size: object, *parameters: object) -> Any:
+def _drawn(size: object, *parameters: object) -> object:
     return np.broadcast_shapes(*(getattr(p, "shape", ()) for p in parameters)) if size is None else size
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from nervanagpu.modules import SourceModule
 from nervanagpu.protocols import StreamLike
 from nervanagpu.toolchain import Kernel, Module, load, read_cubin
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 _COOPERATIVE = "enable_cooperative_groups is True; a grid cannot wait for itself here: needs False"
 
 
@@ -27,7 +30,7 @@ def _settings(kind: str, backend: str, cooperative: bool) -> None:
         raise ValueError(f"{kind}: {_COOPERATIVE}")
 
 
-def _argument(title: str, value: object) -> Any:
+def _argument(title: str, value: object) -> object:
     """As a launch takes it: numbers of Python are 8 bytes where the declaration does not say (extern "C")."""
     if isinstance(value, GPUTensor | bytes) or hasattr(value, "__cuda_array_interface__"):
         return value
@@ -231,7 +234,7 @@ class MemoryPointer:
         self.memset(value, size)
 
 
-def _host_bytes(function: str, mem: Any, size: int) -> Any:
+def _host_bytes(function: str, mem: Any, size: int) -> npt.NDArray[np.uint8]:
     """Host memory as bytes."""
     if isinstance(mem, np.ndarray):
         data = mem.reshape(-1).view(np.uint8) if mem.flags.c_contiguous else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import polynomial as theirs
@@ -19,6 +19,9 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.placement import placed
 from nervanagpu.reductions import operand_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _PREFIXES = {
     "polynomial": "poly",
@@ -43,7 +46,7 @@ def to_tensors(x: object) -> Any:
     return creation.array(x) if is_array else x
 
 
-def _coefficients(c: object) -> Any:
+def _coefficients(c: object) -> npt.NDArray[Any]:
     """An array of one axis or more, of floats."""
     host = np.array(to_host(c), ndmin=1)
     return host.astype(np.float64) if host.dtype.kind in "biu" else host

@@ -53,7 +53,7 @@ class _OfTensors:
 _NAMES = ("Polynomial", "Chebyshev", "Legendre", "Laguerre", "Hermite", "HermiteE")
 
 
-def _made(name: str) -> Any:
+def _made(name: str) -> type:
     base = getattr(theirs, name)
     return type(name, (_OfTensors, base), {"__doc__": base.__doc__, "__module__": "nervanagpu.polynomial"})
 

@@ -79,7 +79,7 @@ class GPUArray:
         return self.size * self.dtype.itemsize
 
     @property
-    def flags(self) -> Any:
+    def flags(self) -> SimpleNamespace:
         rows = is_dense(self.shape, self.strides, self.dtype.itemsize, "C")
         columns = is_dense(self.shape, self.strides, self.dtype.itemsize, "F")
         return SimpleNamespace(c_contiguous=rows, f_contiguous=columns, forc=rows or columns)

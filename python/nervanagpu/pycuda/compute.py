@@ -5,7 +5,7 @@ by kernels that are made of an expression in C.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,10 @@ from nervanagpu import _core, c_types
 from nervanagpu._core import GPUTensor
 from nervanagpu.placement import per_device
 from nervanagpu.protocols import StreamLike
+
+if TYPE_CHECKING:
+    from nervanagpu.pycuda.array_class import GPUArray
+    from nervanagpu.pycuda.elementwise import ElementwiseKernel
 
 Scalar = bool | int | float | complex | np.generic
 
@@ -135,11 +139,11 @@ def apply(
     return out
 
 
-def _plain(x: object) -> Any:
+def _plain(x: object) -> object:
     return x.item() if isinstance(x, np.generic | np.ndarray) else x
 
 
-def _like(arrays: list[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def _like(arrays: list[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> GPUArray:
     """An array for a result: by columns if all operands are."""
     from nervanagpu.pycuda.array_class import GPUArray
 
@@ -176,7 +180,7 @@ def generated(text: str, out: Any, operands: tuple[Any, ...]) -> None:
 
 
 @per_device(maxsize=256)
-def _kernel(arguments: str, operation: str, preamble: str) -> Any:
+def _kernel(arguments: str, operation: str, preamble: str) -> ElementwiseKernel:
     from nervanagpu.pycuda.elementwise import ElementwiseKernel
 
     return ElementwiseKernel(arguments, operation, "elementwise", preamble=preamble)

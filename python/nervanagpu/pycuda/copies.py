@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu.protocols import StreamLike
+
+if TYPE_CHECKING:
+    from nervanagpu._core import GPUTensor
 
 
 class Memcpy2D:
@@ -55,7 +58,7 @@ class Memcpy2D:
     def _box(self) -> tuple[int, int, int]:
         return 1, int(self.height), int(self.width_in_bytes)
 
-    def _view(self, side: str) -> Any:
+    def _view(self, side: str) -> GPUTensor | npt.NDArray[Any]:
         """The box on one side, as bytes of (depth, height, width)."""
         depth, height, width = self._box()
         pitch = int(getattr(self, f"{side}_pitch")) or width

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from nervanagpu.protocols import StreamLike
 from nervanagpu.pycuda import compute
 from nervanagpu.pycuda.array_class import GPUArray, Shape
 
+if TYPE_CHECKING:
+    from nervanagpu._core import GPUTensor
+
 __all__ = [
     "MRG32k3aRandomNumberGenerator", "Philox4_32_10RandomNumberGenerator", "ScrambledSobol32RandomNumberGenerator",
     "ScrambledSobol64RandomNumberGenerator", "Sobol32RandomNumberGenerator", "Sobol64RandomNumberGenerator",
@@ -22,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _uniform(count: int, seed: int, offset: int, dtype: np.dtype[Any]) -> Any:
+def _uniform(count: int, seed: int, offset: int, dtype: np.dtype[Any]) -> GPUTensor:
     """`count` numbers in (0, 1], as CUDA's: float64 is made of two words."""
     if dtype == np.float32:
         return 1 - _core.random((count,), seed, offset)
@@ -95,7 +98,7 @@ class _Generator:
         out.tensor[...] = numbers
         data[...] = out.reshape(data.shape)
 
-    def _normal(self, count: int, kind: np.dtype[Any]) -> Any:
+    def _normal(self, count: int, kind: np.dtype[Any]) -> GPUTensor:
         """Box and Muller's: of two uniform numbers one normal one."""
         words_each = 2 if kind == np.float64 else 1
         radius = _uniform(count, *self._take(words_each * count), kind)

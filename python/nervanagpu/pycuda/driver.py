@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, ClassVar, SupportsInt
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsInt
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from nervanagpu.pycuda.copies import Memcpy3D as Memcpy3D
 from nervanagpu.pycuda.device import *  # noqa: F403
 from nervanagpu.pycuda.enumerations import *  # noqa: F403
 from nervanagpu.pycuda.enumerations import mem_host_register_flags
+
+if TYPE_CHECKING:
+    from nervanagpu.pycuda.compiler import CudaModule
 
 NO_TEXTURE_REFERENCES = (
     "texture references are not there: compilers since CUDA 12 refuse texture<>; ng.texture makes a texture object, "
@@ -475,7 +478,7 @@ def stop_profiler() -> None:
     """Nothing, as start_profiler."""
 
 
-def module_from_buffer(buffer: bytes, options: object = (), message_handler: object = None) -> Any:
+def module_from_buffer(buffer: bytes, options: object = (), message_handler: object = None) -> CudaModule:
     """The module of a cubin's bytes."""
     from nervanagpu.pycuda.compiler import CudaModule
     from nervanagpu.toolchain import load
@@ -483,7 +486,7 @@ def module_from_buffer(buffer: bytes, options: object = (), message_handler: obj
     return CudaModule(load(bytes(buffer)))
 
 
-def module_from_file(filename: str) -> Any:
+def module_from_file(filename: str) -> CudaModule:
     """The module of a cubin's file."""
     from nervanagpu.pycuda.compiler import CudaModule
     from nervanagpu.toolchain import load, read_cubin

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute
+
+if TYPE_CHECKING:
+    from nervanagpu.pycuda.array_class import GPUArray
 
 _BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
@@ -57,14 +60,14 @@ def _unary(name: str) -> Callable[[Any], Any]:
     return operator
 
 
-def _any(self: Any, stream: StreamLike = None, allocator: AllocatorLike = None) -> Any:
+def _any(self: Any, stream: StreamLike = None, allocator: AllocatorLike = None) -> GPUArray:
     """Whether an element is not 0: an array of no axes."""
     from nervanagpu.pycuda import array_functions
 
     return array_functions.any(self, stream, allocator)
 
 
-def _all(self: Any, stream: StreamLike = None, allocator: AllocatorLike = None) -> Any:
+def _all(self: Any, stream: StreamLike = None, allocator: AllocatorLike = None) -> GPUArray:
     """Whether no element is 0: an array of no axes."""
     from nervanagpu.pycuda import array_functions
 

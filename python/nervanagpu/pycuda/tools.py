@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, c_types
 from nervanagpu.pycuda import driver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PooledDeviceAllocation = driver.PooledDeviceAllocation
 
@@ -160,7 +163,7 @@ def mark_cuda_test(function: object) -> Any:
     return pytest.mark.cuda(function)
 
 
-def init_cuda_context_fixture() -> Any:
+def init_cuda_context_fixture() -> Iterator[None]:
     """A generator for a fixture that opens the device."""
     driver.init()
     yield

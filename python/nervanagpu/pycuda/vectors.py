@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nervanagpu import c_types
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _ELEMENTS = {
     "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32", "uint": "uint32",
@@ -18,7 +21,7 @@ _ELEMENTS = {
 
 
 def _maker(dtype: np.dtype[Any]) -> Callable[..., Any]:
-    def make(*numbers: object) -> Any:
+    def make(*numbers: object) -> npt.NDArray[Any]:
         if len(numbers) != len(dtype.names or ()):
             raise TypeError(f"needs {len(dtype.names or ())} numbers, found {len(numbers)}")
         return np.array(numbers, dtype=dtype) if len(numbers) == 1 else np.array(tuple(numbers), dtype=dtype)[()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nervanagpu import _core
 from nervanagpu.arguments import integer, number
@@ -12,6 +12,9 @@ from nervanagpu.creation import empty, pinned
 from nervanagpu.cupy.raw import MemoryPointer
 from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda.device import mem_get_info
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 OutOfMemoryError = MemoryError
 
@@ -103,7 +106,7 @@ class PinnedMemoryPool:
         """Nothing: nothing is kept."""
 
 
-def alloc_pinned_memory(size: int) -> Any:
+def alloc_pinned_memory(size: int) -> npt.NDArray[Any]:
     """`size` bytes of page-locked host memory: a NumPy array, which is a buffer."""
     return pinned(integer("alloc_pinned_memory", "size", size, 0), "uint8")
 
