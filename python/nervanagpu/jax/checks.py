@@ -22,6 +22,8 @@ def operands(function: str, **given: object) -> None:
             continue
         if not isinstance(x, jax.Array | np.ndarray):
             raise TypeError(f"{function}: {name} is {shown(x)}; needs an array")
+        if not all(isinstance(n, int) for n in x.shape):
+            raise TypeError(f"{function}: {name} is {tuple(map(str, x.shape))}, with symbolic lengths; needs numbers")
         dtypes[name] = str(x.dtype)
         if dtypes[name] not in FLOATS:
             raise TypeError(f"{function}: {name} has dtype {dtypes[name]}; needs {either(FLOATS)}")

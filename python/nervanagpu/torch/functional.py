@@ -21,13 +21,14 @@ from nervanagpu.torch.pool_windows import Means, Spread
 
 Ints = int | Sequence[int]
 Padding = Ints | str  # or "same" or "valid"
+_LISTS = (list, tuple)  # torch.compile of torch 2.9 does not know list | tuple
 
 
 def _each(name: str, value: Any, axes: int) -> Sequence[int]:
     """One number for each axis, from such or from one for all."""
     if isinstance(value, int):
         return (value,) * axes
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return tuple(value) * axes if len(value) == 1 else value
     need(hasattr(value, "__index__"), f"{name} is {value!r}; needs an integer, or one for each of {axes} axes")
     return (operator.index(value),) * axes
@@ -35,16 +36,17 @@ def _each(name: str, value: Any, axes: int) -> Sequence[int]:
 
 def _steps(stride: Ints | None, size: Sequence[int], axes: int) -> Sequence[int]:
     """Of a pooling's windows: as long as they are, unless it is said."""
-    if stride is None or (isinstance(stride, list | tuple) and not stride):
+    if stride is None or (isinstance(stride, _LISTS) and not stride):
         return size
     return _each("stride", stride, axes)
 
 
 def _alone(axes: int, x: Tensor, weight: Tensor) -> bool:
     """Whether x is one image, without the axis of a batch. Unsupported: operands that are no tensors."""
-    if not (hasattr(x, "dim") and hasattr(weight, "dim")):
-        name, value = ("weight", weight) if hasattr(x, "dim") else ("x", x)
-        raise Unsupported(f"{name} is {type(value).__name__}; needs a tensor")
+    for name, value in (("x", x), ("weight", weight)):
+        # The class first: of a tensor that torch 2.9 traces hasattr() says no.
+        if not (isinstance(value, Tensor) or hasattr(value, "dim")):
+            raise Unsupported(f"{name} is {type(value).__name__}; needs a tensor")
     return isinstance(x, Tensor) and x.dim() == axes + 1
 
 

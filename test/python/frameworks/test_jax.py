@@ -782,3 +782,9 @@ def test_the_page() -> None:
         exec(compile(block, "docs/jax.md", "exec"), names)
     for name in ngj.__all__:
         assert f"`{name}" in page or name[:-2] in page, name
+
+
+def test_lengths_that_are_no_numbers_are_refused() -> None:
+    (n,) = jax.export.symbolic_shape("n")
+    with pytest.raises(TypeError, match=r"a is \('n', '7'\), with symbolic lengths; needs numbers"):
+        jax.export.export(jax.jit(ngj.matmul))(jax.ShapeDtypeStruct((n, 7), "float32"), B)
