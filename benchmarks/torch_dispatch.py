@@ -4,7 +4,8 @@
     NERVANAGPU_DEVICE=emulator python benchmarks/torch_dispatch.py [--runs 5] [--out FILE]
 
 Operands have no elements, so that nothing is computed: what is left is arguments, the dispatcher, checks and a new
-tensor. "recorded" wants gradients, "and back" also finds them; "used" is aten's operator inside ngt.use(), for those of
+tensor. "recorded" wants gradients, "and back" also finds them, "in a Function" has torch's own operator in an autograd
+function of Python: what one costs, whose ever the operator is. "used" is aten's operator inside ngt.use(), for those of
 VGG, a residual block and a transformer block. Of the thread's own time, a run takes the least of rounds in turn. Each
 run is a process, in turn with the operators compiled and entered from Python; medians of runs.
 """
@@ -82,6 +83,19 @@ def plain() -> dict[str, dict[str, Call]]:
     }
 
 
+class Product(torch.autograd.Function):
+    """torch.mm with the gradient of its second operand."""
+
+    @staticmethod
+    def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(a, b)
+        return torch.mm(a, b)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[None, torch.Tensor]:
+        return None, torch.mm(ctx.saved_tensors[0].t(), grad)
+
+
 def differentiated() -> dict[str, dict[str, Call]]:
     """The same with gradients of the operands but the first, or of one that stands alone; calls, and both ways."""
     rows, batch, image = empty(0, 8), empty(0, 4, 8), empty(0, 3, 8, 8)
@@ -90,7 +104,14 @@ def differentiated() -> dict[str, dict[str, Call]]:
     )
     alone = empty(0, 3, 8, 8, requires_grad=True)
     of: dict[str, tuple[list[torch.Tensor], dict[str, Call]]] = {
-        "mm": ([b], {"torch": lambda: torch.mm(rows, b), "ngt": lambda: ngt.mm(rows, b)}),
+        "mm": (
+            [b],
+            {
+                "torch": lambda: torch.mm(rows, b),
+                "torch in a Function": lambda: Product.apply(rows, b),
+                "ngt": lambda: ngt.mm(rows, b),
+            },
+        ),
         "bmm": ([c], {"torch": lambda: torch.bmm(batch, c), "ngt": lambda: ngt.bmm(batch, c)}),
         "linear": ([w, bias], {"torch": lambda: F.linear(rows, w, bias), "ngt": lambda: ngt.linear(rows, w, bias)}),
         "conv2d": (
