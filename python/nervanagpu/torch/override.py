@@ -200,6 +200,7 @@ def _check_plain(tensors: list[Tensor]) -> None:
     kinds = sorted({type(t).__name__ for t in tensors if type(t) not in (Tensor, torch.nn.Parameter)})
     need(not kinds, f"a tensor of {', '.join(kinds)}")
     for t in tensors:
+        need(not t.is_nested, "a nested tensor")
         check_place(t)
         need(t.is_cpu or t.is_cuda, f"a tensor on {t.device}")
 

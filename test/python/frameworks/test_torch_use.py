@@ -153,8 +153,14 @@ def test_tensors_that_are_not_plain_are_atens() -> None:
     with ngt.use("mm"):
         assert torch.mm(a.to("meta"), b.to("meta")).shape == (3, 5)
         torch.mm(a.to_sparse(), b)
+    shapes = ((2, 3), (4, 3)), ((3, 3), (3, 2))
+    nested = [torch.nested.nested_tensor([rand(*s) for s in some]) for some in shapes]
+    with ngt.use("bmm"):
+        assert torch.bmm(*nested).size(0) == 2
+    assert ngt.calls().pop("aten.bmm") == {"ours": 0, "fallback": {"a nested tensor": 1}}
     why = {"a tensor on meta": 1, "layout torch.sparse_coo": 1}
-    assert ngt.calls() == {"aten.mm": {"ours": 0, "fallback": why}}
+    assert ngt.calls()["aten.mm"] == {"ours": 0, "fallback": why}
+    ngt.reset_calls()
     with ngt.use("mm"):
         two = torch.mm(TwoTensor(a, -a), TwoTensor(b, b))
     assert float((two.a - a @ b).abs().max()) <= 1e-5 and float((two.b + a @ b).abs().max()) <= 1e-5
