@@ -12,10 +12,6 @@
 namespace nervanagpu::sass::emulate {
 namespace {
 
-std::uint32_t index_of(const Warp& w, const Uop* u) {
-  return static_cast<std::uint32_t>(u - w.code);
-}
-
 Shadow::Use use_of(Intent intent) {
   switch (intent) {
     case Intent::kLoad: return Shadow::Use::kLoad;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/half_math.h"
 
 namespace nervanagpu::sass::emulate {
@@ -32,10 +33,6 @@ T integer(T a, T b, Reduce op) {
     case Reduce::kXor: return a ^ b;
   }
   return a;
-}
-
-std::uint32_t flushed(std::uint32_t b) {
-  return (b & 0x7f800000u) == 0 ? b & 0x80000000u : b;
 }
 
 std::uint32_t add_single(std::uint32_t a, std::uint32_t b) {
@@ -128,7 +125,7 @@ void reduce(std::byte* to, const std::byte* from, std::uint32_t bytes, Reduce op
       });
     case ReduceType::kF32: return each<u32>(to, from, bytes, [](u32 a, u32 b) { return add_single(a, b); });
     case ReduceType::kF32Ftz:
-      return each<u32>(to, from, bytes, [](u32 a, u32 b) { return flushed(add_single(flushed(a), flushed(b))); });
+      return each<u32>(to, from, bytes, [](u32 a, u32 b) { return flush(add_single(flush(a), flush(b))); });
     case ReduceType::kF64: return each<u64>(to, from, bytes, [](u64 a, u64 b) { return add_double(a, b); });
     case ReduceType::kNone: return;
   }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/half_math.h"
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/machine/access_lane.h"
@@ -22,10 +23,6 @@ using u64 = std::uint64_t;
 
 enum class Function : std::uint8_t { kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor, kExch, kCas, kCast };
 enum class Type : std::uint8_t { kUnsigned, kSigned, kFloat, kDouble, kHalf2, kBfloat2 };
-
-u32 flush(u32 b) {
-  return (b & 0x7f800000u) == 0 ? b & 0x80000000u : b;
-}
 
 u64 add_float(u64 a, u64 b, bool ftz) {
   u32 p = static_cast<u32>(a);

@@ -59,7 +59,9 @@ std::uint32_t integer_test(Warp& w, const Detail& x) {
   });
 }
 
-// What `cmp` accepts; 16: no comparison.
+inline constexpr std::uint8_t kNoComparison = 16;
+
+// What `cmp` accepts, or kNoComparison.
 [[maybe_unused]] inline std::uint8_t accepted_by(Tok cmp) {
   switch (cmp) {
     case Tok::F: return 0;
@@ -78,7 +80,7 @@ std::uint32_t integer_test(Warp& w, const Detail& x) {
     case Tok::NEU: return kLess | kGreater | kUnordered;
     case Tok::GEU: return kGreater | kEqual | kUnordered;
     case Tok::T: return kLess | kEqual | kGreater | kUnordered;
-    default: return 16;
+    default: return kNoComparison;
   }
 }
 
@@ -91,8 +93,8 @@ std::uint32_t integer_test(Warp& w, const Detail& x) {
   Detail& x = b.detail;
   x.kind2 = combination(inst.mod(Axis::kBool, Tok::AND));
   x.kind = accepted_by(inst.mod(Axis::kCmp));
-  if (x.kind == 16) b.refuse("comparison");
-  return x.kind != 16;
+  if (x.kind == kNoComparison) b.refuse("comparison");
+  return x.kind != kNoComparison;
 }
 
 }  // namespace

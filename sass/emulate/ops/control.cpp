@@ -20,10 +20,6 @@ std::uint32_t narrowed(const Warp& w, const Detail& x) {
   return lanes;
 }
 
-std::uint32_t index_of(const Warp& w, const Uop* u) {
-  return static_cast<std::uint32_t>(u - w.code);
-}
-
 const Uop* bra(Warp& w, const Uop* u) {
   return jump(w, u, u->x->target);
 }

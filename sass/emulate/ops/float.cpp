@@ -16,6 +16,7 @@
 
 #include "sass/emulate/ops/target_begin.h"
 
+#include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
@@ -29,9 +30,6 @@ inline u32 to_bits(float f) {
 }
 inline float from_bits(u32 b) {
   return std::bit_cast<float>(b);
-}
-inline u32 flush(u32 b) {
-  return (b & 0x7f800000u) == 0 ? b & 0x80000000u : b;
 }
 // To [0, 1]; NaN becomes 0.
 inline u32 saturate(u32 b) {

@@ -8,6 +8,7 @@
 #include "sass/emulate/engine/tensor_map.h"
 #include "sass/emulate/lanes/half_math.h"
 #include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/ops/compare_lanes.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/isa/row.h"
 
@@ -18,7 +19,6 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 
 enum class Operation : std::uint8_t { kAdd, kMul, kFma, kMinMax };
-enum Accept : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
 
 u16 pick(u32 v, const Src& s, unsigned half) {
   // part: 0 both halves as they stand, 1 the lower twice, 2 the upper twice
@@ -171,10 +171,6 @@ bool is_minus_zero(const Src& s) {
   return s.kind == Src::Kind::kRow && s.row == rows::kZero && s.flip == 0x80008000u;
 }
 
-u32 combine(unsigned how, u32 a, u32 b) {
-  return how == 0 ? a & b : how == 1 ? a | b : a ^ b;
-}
-
 // The comparison of both halves, as lane masks.
 void test(Warp& w, const Detail& x, u32 masks[2]) {
   ConstRow a = fetch(w, x.src[0], 0);
@@ -225,19 +221,9 @@ const Uop* hset2(Warp& w, const Uop* u) {
 }
 
 bool condition(const Inst& inst, Detail& x) {
-  static constexpr struct {
-    Tok tok;
-    unsigned accept;
-  } kTable[] = {{Tok::F, 0},    {Tok::LT, 1},   {Tok::EQ, 2},   {Tok::LE, 3},  {Tok::GT, 4},   {Tok::NE, 5},
-                {Tok::GE, 6},   {Tok::NUM, 7},  {Tok::kNAN, 8}, {Tok::LTU, 9}, {Tok::EQU, 10}, {Tok::LEU, 11},
-                {Tok::GTU, 12}, {Tok::NEU, 13}, {Tok::GEU, 14}, {Tok::T, 15}};
-  for (const auto& e : kTable) {
-    if (!inst.has(Axis::kCmp, e.tok)) continue;
-    x.kind = static_cast<std::uint8_t>(e.accept);
-    x.kind2 = inst.has(Axis::kBool, Tok::OR) ? 1 : inst.has(Axis::kBool, Tok::XOR) ? 2 : 0;
-    return true;
-  }
-  return false;
+  x.kind = accepted_by(inst.mod(Axis::kCmp));
+  x.kind2 = combination(inst.mod(Axis::kBool, Tok::AND));
+  return x.kind != kNoComparison;
 }
 
 void parts(Binding& b) {

@@ -9,6 +9,7 @@
 
 #include "sass/emulate/ops/target_begin.h"
 
+#include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
@@ -18,16 +19,6 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;
-
-// Any function of three bits: the eight minterms of the table that are in it.
-inline u32 lut3(u32 lut, u32 a, u32 b, u32 c) {
-  u32 r = 0;
-  for (u32 i = 0; i < 8; ++i) {
-    const u32 in = (lut >> i & 1) != 0 ? ~0u : 0u;
-    r |= in & ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
-  }
-  return r;
-}
 
 const Uop* lop3(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -126,12 +117,6 @@ const Uop* popc(Warp& w, const Uop* u) {
   return map1(w, u, [](u32 a) { return static_cast<u32>(std::popcount(a)); });
 }
 
-inline u32 reverse(u32 a) {
-  a = (a >> 1 & 0x55555555u) | (a & 0x55555555u) << 1;
-  a = (a >> 2 & 0x33333333u) | (a & 0x33333333u) << 2;
-  a = (a >> 4 & 0x0f0f0f0fu) | (a & 0x0f0f0f0fu) << 4;
-  return __builtin_bswap32(a);
-}
 const Uop* brev(Warp& w, const Uop* u) {
   return map1(w, u, [](u32 a) { return reverse(a); });
 }

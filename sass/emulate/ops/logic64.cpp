@@ -9,6 +9,7 @@
 
 #include "sass/emulate/ops/target_begin.h"
 
+#include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/cc.h"
 
@@ -82,15 +83,6 @@ void bind_lop(const Inst& inst, Binding& b) {
   x.body = lop;
 }
 
-inline u32 lut3(u32 lut, u32 a, u32 b, u32 c) {
-  u32 r = 0;
-  for (u32 i = 0; i < 8; ++i) {
-    const u32 in = (lut >> i & 1) != 0 ? ~0u : 0u;
-    r |= in & ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
-  }
-  return r;
-}
-
 // LOP3 with a test or CC; without them it is that of later chips.
 const Uop* lop3_tested(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -114,13 +106,6 @@ bool bind_lop3(const Inst& inst, Binding& b) {
   b.knows_cc = true;
   x.body = lop3_tested;
   return true;
-}
-
-inline u32 reverse(u32 a) {
-  a = (a >> 1 & 0x55555555u) | (a & 0x55555555u) << 1;
-  a = (a >> 2 & 0x33333333u) | (a & 0x33333333u) << 2;
-  a = (a >> 4 & 0x0f0f0f0fu) | (a & 0x0f0f0f0fu) << 4;
-  return __builtin_bswap32(a);
 }
 
 // Shifts by 32 and more leave nothing but the sign; .W counts modulo 32 instead.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sass/emulate/checked/check.h"
+#include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/ops/families.h"
@@ -15,12 +16,6 @@ namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-
-u32 widen(const Detail& x, u32 v) {
-  if (x.bytes == 1) return x.is_signed ? static_cast<u32>(static_cast<std::int8_t>(v)) : v & 0xff;
-  if (x.bytes == 2) return x.is_signed ? static_cast<u32>(static_cast<std::int16_t>(v)) : v & 0xffff;
-  return v;
-}
 
 // Full warps of aligned accesses inside allocations, in fast mode: straight loops.
 template <unsigned kBytes>

@@ -11,6 +11,7 @@
 
 #include "sass/emulate/ops/target_begin.h"
 
+#include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
@@ -45,12 +46,6 @@ bool offsets(Warp& w, const Detail& x, Row32 out) {
     bad |= (at > last ? 1u : 0u) | (at & low);
   }
   return bad == 0;
-}
-
-inline u32 widen(const Detail& x, u32 v) {
-  if (x.bytes == 1) return x.is_signed ? static_cast<u32>(static_cast<std::int8_t>(v)) : v & 0xff;
-  if (x.bytes == 2) return x.is_signed ? static_cast<u32>(static_cast<std::int16_t>(v)) : v & 0xffff;
-  return v;
 }
 
 const Uop* lds_slow(Warp& w, const Uop* u) {

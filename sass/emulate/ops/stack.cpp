@@ -14,10 +14,6 @@ namespace {
 constexpr std::size_t kManyTokens = 256;  // then the dead ones are looked for
 constexpr unsigned kDeepest = 4096;       // more than any chip has room for
 
-std::uint32_t index_of(const Warp& w, const Uop* u) {
-  return static_cast<std::uint32_t>(u - w.code);
-}
-
 // A free place for a token. Those that no group can reach any more are free.
 std::uint32_t place_for_token(Warp& w) {
   if (w.tokens.size() < kManyTokens) {

@@ -131,6 +131,11 @@ struct alignas(64) Warp {
 
 enum BarReduce : std::uint8_t { kBarPopc, kBarAnd, kBarOr };
 
+// The position of an instruction in its kernel.
+inline std::uint32_t index_of(const Warp& w, const Uop* u) {
+  return static_cast<std::uint32_t>(u - w.code);
+}
+
 struct NamedBarrier {
   std::uint32_t expected = 0;                   // threads; 0: all of the CTA
   bool counted = false;                         // this phase has an explicit count
