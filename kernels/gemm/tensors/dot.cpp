@@ -10,6 +10,7 @@
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/tensor_cores/hgemm_rows.h"
 #include "kernels/gemm/tensors/dot.h"
+#include "kernels/gemm/tensors/refuse.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 using sgemm::byte;
 using sgemm::half;
+using sgemm::refuse_type;
 
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;
 
@@ -34,10 +36,6 @@ void check_matrix(const char* name, const Tensor& t) {
   if (t.ndim() != 2) {
     refuse(std::string(name) + " has shape " + text_of(t.shape()) + "; needs 2 axes, has " + std::to_string(t.ndim()));
   }
-}
-
-[[noreturn]] void refuse_type(const char* name, const Tensor& t, const std::string& needs) {
-  throw TypeError(std::string("dot: ") + name + " has dtype " + std::string(name_of(t.dtype())) + "; needs " + needs);
 }
 
 // The dtype of a * b, if no other is asked for.

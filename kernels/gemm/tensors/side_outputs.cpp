@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/tensors/dot.h"
+#include "kernels/gemm/tensors/refuse.h"
 #include "nervanagpu/error.hpp"
 #include "src/tensor/shape.h"
 #include "src/tensor/shares_memory.h"
@@ -14,10 +15,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
   throw InvalidArgument("dot: " + what);
-}
-
-[[noreturn]] void refuse_type(const char* name, const Tensor& t, const std::string& needs) {
-  throw TypeError(std::string("dot: ") + name + " has dtype " + std::string(name_of(t.dtype())) + "; needs " + needs);
 }
 
 }  // namespace

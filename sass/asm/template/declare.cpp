@@ -7,13 +7,6 @@
 namespace nervanagpu::sass {
 namespace {
 
-// "name rest": the name at the start of `text`.
-std::string_view leading_name(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && is_name_char(text[end])) ++end;
-  return text.substr(0, end);
-}
-
 RegFile file_of(std::string_view directive) {
   if (directive == "ureg") return RegFile::kUGpr;
   if (directive == "pred") return RegFile::kPred;

@@ -385,6 +385,12 @@ bool is_name_char(char c) {
   return is_name_start(c) || (c >= '0' && c <= '9');
 }
 
+std::string_view leading_name(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_name_char(text[end])) ++end;
+  return text.substr(0, end);
+}
+
 bool is_name(std::string_view text) {
   if (text.empty() || !is_name_start(text[0])) return false;
   for (const char c : text) {

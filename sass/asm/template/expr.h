@@ -63,6 +63,7 @@ std::optional<std::uint64_t> unsigned_from(std::string_view text);
 bool is_name_start(char c);
 bool is_name_char(char c);
 bool is_name(std::string_view text);
+std::string_view leading_name(std::string_view text);  // the name that `text` begins with, or ""
 
 std::string_view trim(std::string_view text);
 

@@ -9,12 +9,6 @@ namespace {
 
 constexpr const char* kDealUsage = ".deal NAME, .deal NAME COUNT or .deal NAME over TURNS";
 
-std::string_view first_name(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && is_name_char(text[end])) ++end;
-  return text.substr(0, end);
-}
-
 }  // namespace
 
 Status Expander::stream(const Statement& s, const Place& place) {
@@ -37,7 +31,7 @@ Status Expander::stream(const Statement& s, const Place& place) {
 }
 
 Status Expander::deal(const Statement& s, const Place& place) {
-  const std::string_view name = first_name(s.text);
+  const std::string_view name = leading_name(s.text);
   const auto it = streams_.find(name);
   if (it == streams_.end()) {
     return fail(
@@ -51,7 +45,7 @@ Status Expander::deal(const Statement& s, const Place& place) {
   std::size_t take = left;
   std::string_view rest = s.text.substr(name.size());
   if (!trim(rest).empty()) {
-    const bool over = first_name(trim(rest)) == "over";
+    const bool over = leading_name(trim(rest)) == "over";
     if (over) rest = rest.substr(rest.find("over") + 4);
     const auto col = s.text_col + static_cast<std::uint32_t>(rest.data() - s.text.data());
     const Result<std::int64_t> n = number_in(s, place, rest, col, over ? 1 : 0, static_cast<std::int64_t>(kMaxLines),
@@ -78,9 +72,9 @@ Status Expander::schedule_block(const Statement& s, const Place& place) {
   std::string_view rest = s.text;
   const auto column = [&] { return s.text_col + static_cast<std::uint32_t>(rest.data() - s.text.data()); };
   const auto skip_blanks = [&] { rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size())); };
-  if (first_name(rest) == "yields") {
+  if (leading_name(rest) == "yields") {
     constexpr std::uint64_t kMost = 255;
-    rest.remove_prefix(first_name(rest).size());
+    rest.remove_prefix(leading_name(rest).size());
     skip_blanks();
     const std::string_view number = rest.substr(0, rest.find_first_of(" \t"));
     std::uint64_t every = 0;
@@ -94,7 +88,7 @@ Status Expander::schedule_block(const Statement& s, const Place& place) {
     skip_blanks();
   }
   if (!rest.empty()) {
-    const std::string_view word = first_name(rest);
+    const std::string_view word = leading_name(rest);
     if (word != "independent") {
       return fail(s, place, column(), "expected `independent`, found `" + std::string(rest.substr(0, 40)) + "`",
                   {kUsage});
