@@ -173,6 +173,11 @@ def check_tensors(function: str, **operands: object) -> None:
         tensor(function, name, value)
 
 
+def check_given(function: str, **operands: object) -> None:
+    """Every keyword argument is a tensor, or None: it is not given."""
+    check_tensors(function, **{name: value for name, value in operands.items() if value is not None})
+
+
 def tensors(function: str, name: str, value: object) -> list[GPUTensor]:
     """The tensors of a sequence."""
     if isinstance(value, GPUTensor | str | bytes) or not isinstance(value, Iterable):

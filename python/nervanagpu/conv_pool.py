@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import flag
-from nervanagpu.convolution import Ints, Triple, _check, _geometry
+from nervanagpu.arguments import check_given, flag
+from nervanagpu.convolution import Ints, Triple, _geometry
 from nervanagpu.pooling import Quad
 from nervanagpu.pooling import _geometry as _windows
 
@@ -51,7 +51,7 @@ def conv2d_max_pool2d(
     conv2d_max_pool2d_argmax gives: the codes that max_pool2d_bprop reads, the relu's gradient among them.
     """
     op = "conv2d_max_pool2d"
-    _check(op, x=x, w=w, bias=bias, out=out, argmax=argmax)
+    check_given(op, x=x, w=w, bias=bias, out=out, argmax=argmax)
     problem = _problem(op, window, pool_stride, pool_padding, stride, padding, dilation, groups, layout)
     y = _core.conv_max_pool_fprop(x, w, out, bias, flag(op, "relu", relu), layout, *problem, argmax, stream)
     return y if out is None else out
@@ -63,7 +63,7 @@ def conv2d_max_pool2d_argmax(
 ) -> GPUTensor:  # fmt: skip
     """An empty tensor for the codes of conv2d_max_pool2d with these arguments. Errors as there."""
     op = "conv2d_max_pool2d_argmax"
-    _check(op, x=x, w=w)
+    check_given(op, x=x, w=w)
     problem = _problem(op, window, pool_stride, pool_padding, stride, padding, dilation, groups, layout)
     return _core.empty((_core.conv_max_pool_argmax_bytes(x, w, layout, *problem),), "uint8")
 
@@ -74,6 +74,6 @@ def conv2d_max_pool2d_is_one_kernel(
 ) -> bool:  # fmt: skip
     """Whether conv2d_max_pool2d with these arguments, aligned to 16 bytes, is one kernel here. Errors as there."""
     op = "conv2d_max_pool2d_is_one_kernel"
-    _check(op, x=x, w=w)
+    check_given(op, x=x, w=w)
     problem = _problem(op, window, pool_stride, pool_padding, stride, padding, dilation, groups, layout)
     return _core.conv_max_pool_is_one_kernel(x, w, flag(op, "relu", relu), layout, *problem)

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import integers, is_integer, number, tensor
+from nervanagpu.arguments import check_given, integers, is_integer, number
 from nervanagpu.creation import Shape
 from nervanagpu.options import Epilogue, check_clip, keywords
 from nervanagpu.precision_setting import at
@@ -61,12 +61,6 @@ def _spatial(op: str, name: str, value: Ints, axes: int, fill: int) -> Triple:
         raise ValueError(f"{op}: {name} has {len(numbers)} numbers; needs 1 or {axes}")
     three = [fill] * (3 - axes) + numbers
     return three[0], three[1], three[2]
-
-
-def _check(op: str, **operands: object) -> None:
-    for name, value in operands.items():
-        if value is not None:
-            tensor(op, name, value)
 
 
 def _geometry(op: str, stride: Ints, padding: Ints, dilation: Ints, axes: int) -> tuple[Triple, Triple, Triple]:
@@ -111,7 +105,7 @@ def _fprop(
     channel_sum: GPUTensor | None, channel_sum_squares: GPUTensor | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d"
-    _check(op, x=x, w=w, bias=bias, out=out, mask=mask, channel_sum=channel_sum,
+    check_given(op, x=x, w=w, bias=bias, out=out, mask=mask, channel_sum=channel_sum,
            channel_sum_squares=channel_sum_squares)  # fmt: skip
     geometry = _geometry(op, stride, padding, dilation, axes)
     finish, epilogue = _finish(op, activation, clip, scale, epilogue, x, w, out)
@@ -129,7 +123,7 @@ def _bprop(
     channel_sum_squares: GPUTensor | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_bprop"
-    _check(op, dy=dy, w=w, out=out, mask=mask, channel_sum=channel_sum,
+    check_given(op, dy=dy, w=w, out=out, mask=mask, channel_sum=channel_sum,
            channel_sum_squares=channel_sum_squares)  # fmt: skip
     geometry = _geometry(op, stride, padding, dilation, axes)
     last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), stream)
@@ -144,7 +138,7 @@ def _update(
     stream: Stream | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_update"
-    _check(op, dy=dy, x=x, out=out)
+    check_given(op, dy=dy, x=x, out=out)
     geometry = _geometry(op, stride, padding, dilation, axes)
     last = (epilogue, tensor_cores, None, (None, None), stream)
     with at(precision):
@@ -158,7 +152,7 @@ def _deconv(
     stream: Stream | None, precision: str | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"deconv{axes}d"
-    _check(op, x=x, w=w, out=out)
+    check_given(op, x=x, w=w, out=out)
     geometry = _geometry(op, stride, padding, dilation, axes)
     more = _spatial(op, "output_padding", output_padding, axes, 0)[3 - axes :]
     if x.ndim != axes + 2 or w.ndim != axes + 2:
@@ -576,7 +570,7 @@ class ConvPlan(_core.ConvPlan):
     ) -> None:
         """Choose the kernels. Nothing is launched."""
         op = "conv plan"
-        _check(op, in1=in1, in2=in2, out=out, bias=bias, mask=mask, channel_sum=channel_sum,
+        check_given(op, in1=in1, in2=in2, out=out, bias=bias, mask=mask, channel_sum=channel_sum,
                channel_sum_squares=channel_sum_squares)  # fmt: skip
         axes = in1.ndim - 2
         if axes not in (1, 2, 3):

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import tensor
+from nervanagpu.arguments import check_tensors
 from nervanagpu.options import Rounding, keywords
 
 if TYPE_CHECKING:
@@ -34,15 +34,10 @@ class Statistics(NamedTuple):
     max_abs: float
 
 
-def _check(op: str, **operands: object) -> None:
-    for name, value in operands.items():
-        tensor(op, name, value)
-
-
 def _result(op: str, out: GPUTensor | None, like: GPUTensor) -> GPUTensor:
     if out is None:
         return _core.empty(like.shape, like.dtype)
-    _check(op, out=out)
+    check_tensors(op, out=out)
     return out
 
 
@@ -62,11 +57,11 @@ def convert(
     NaN becomes 0; integers keep their low bits.
     ValueError: more than 5 axes that cannot be joined, `out` overlapping `x`.
     """
-    _check("convert", x=x)
+    check_tensors("convert", x=x)
     if out is None:
         out = _core.empty(x.shape, x.dtype if dtype is None else dtype)
     else:
-        _check("convert", out=out)
+        check_tensors("convert", out=out)
         if dtype is not None and _core.dtype(dtype) != out.dtype:
             raise TypeError(f"convert: dtype is {_core.dtype(dtype)} but out has {out.dtype}; needs one of them")
     _core.nn_convert(x, out, rounding, stream)
@@ -85,7 +80,7 @@ def add(
     **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = alpha * a + beta * b, of one shape; `out` may be a or b. With beta = 0, `b` is not read."""
-    _check("add", a=a, b=b)
+    check_tensors("add", a=a, b=b)
     out = _result("add", out, a)
     _core.nn_add(a, b, out, alpha, beta, rounding, stream)
     return out
@@ -102,7 +97,7 @@ def activation(
     **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = f(x). slope: what leaky_relu multiplies negative numbers by, 0 or more."""
-    _check("activation", x=x)
+    check_tensors("activation", x=x)
     out = _result("activation", out, x)
     _core.nn_activation(kind, x, out, slope, rounding, stream)
     return out
@@ -120,7 +115,7 @@ def activation_bprop(
     **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = dy * f'(x), found from y = f(x); `out` may be y or dy. The gradient of relu at 0 is 0."""
-    _check("activation_bprop", y=y, dy=dy)
+    check_tensors("activation_bprop", y=y, dy=dy)
     out = _result("activation_bprop", out, dy)
     _core.nn_activation_bprop(kind, y, dy, out, slope, rounding, stream)
     return out
@@ -140,7 +135,7 @@ def bias_add(
 
     bias: one axis, float32, float16 or bfloat16 whatever `x` is.
     """
-    _check("bias_add", x=x, bias=bias)
+    check_tensors("bias_add", x=x, bias=bias)
     out = _result("bias_add", out, x)
     _core.nn_bias_add(x, bias, channel_last, out, rounding, stream)
     return out
@@ -161,12 +156,12 @@ def bias_grad(
 
     out: one axis, float32, float16 or bfloat16 whatever `dy` is. With beta = 0 it is not read.
     """
-    _check("bias_grad", dy=dy)
+    check_tensors("bias_grad", dy=dy)
     if out is None:
         if dy.ndim == 0:
             raise ValueError("bias_grad: dy has no axis; needs 1 or more")
         out = _core.full((dy.shape[-1 if channel_last else 0],), 0.0, dy.dtype)
-    _check("bias_grad", out=out)
+    check_tensors("bias_grad", out=out)
     _core.nn_bias_grad(dy, channel_last, out, alpha, beta, rounding, stream)
     return out
 
@@ -190,15 +185,15 @@ def sgd_update(
     One shape; each float32, or all others float16 or all bfloat16. master: the float32 weights that are updated, w
     then being their copy, rounded by `rounding`. With momentum = 0, `velocity` is not read. No two share memory.
     """
-    _check("sgd_update", w=w, velocity=velocity, grad=grad)
+    check_tensors("sgd_update", w=w, velocity=velocity, grad=grad)
     if master is not None:
-        _check("sgd_update", master=master)
+        check_tensors("sgd_update", master=master)
     _core.nn_sgd_update(w, master, velocity, grad, lr, momentum, weight_decay, rounding, stream)
 
 
 def softmax(logits: GPUTensor, out: GPUTensor | None = None, *, stream: Stream | None = None) -> GPUTensor:
     """The softmax of each row of logits (rows, classes)."""
-    _check("softmax", logits=logits)
+    check_tensors("softmax", logits=logits)
     out = _result("softmax", out, logits)
     _core.nn_softmax(logits, None, out, None, stream)
     return out
@@ -216,11 +211,11 @@ def softmax_loss(
 
     labels: int32 (rows,); one that is no class gives a NaN loss.
     """
-    _check("softmax", logits=logits, labels=labels)
+    check_tensors("softmax", logits=logits, labels=labels)
     out = _result("softmax", out, logits)
     if loss is None:
         loss = _core.empty(labels.shape, np.float32)
-    _check("softmax", loss=loss)
+    check_tensors("softmax", loss=loss)
     _core.nn_softmax(logits, labels, out, loss, stream)
     return out, loss
 
@@ -236,7 +231,7 @@ def softmax_bprop(
     **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = scale * (probs - onehot(labels)): the logits' gradient of `scale` times the sum of the losses."""
-    _check("softmax_bprop", probs=probs, labels=labels)
+    check_tensors("softmax_bprop", probs=probs, labels=labels)
     out = _result("softmax_bprop", out, probs)
     _core.nn_softmax_bprop(probs, labels, out, scale, rounding, stream)
     return out
@@ -260,7 +255,7 @@ def dropout(
     Element i (row-major) is kept if word i % 4 of Philox4x32-10(seed, offset + i / 4) is less than keep * 2**32. The
     same seed and offset give the same mask: called with the gradient, this is its gradient.
     """
-    _check("dropout", x=x)
+    check_tensors("dropout", x=x)
     out = _result("dropout", out, x)
     how: Rounding = {"rounding": rounding, "seed": rounding_seed, "offset": rounding_offset, "bits": bits}
     _core.nn_dropout(x, out, keep, seed, offset, how, stream)
@@ -269,5 +264,5 @@ def dropout(
 
 def statistics(x: GPUTensor, *, stream: Stream | None = None) -> Statistics:
     """The mean and the largest absolute value of `x`; waits for the work queued before."""
-    _check("statistics", x=x)
+    check_tensors("statistics", x=x)
     return Statistics(*_core.nn_statistics(x, stream))

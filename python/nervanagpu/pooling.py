@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import flag, integers, is_integer, shown, tensor
+from nervanagpu.arguments import check_given, flag, integers, is_integer, shown, tensor
 from nervanagpu.options import Epilogue, keywords
 
 if TYPE_CHECKING:
@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 
 Ints = int | Sequence[int]
 Quad = tuple[int, int, int, int]
-
-
-def _check(op: str, **operands: object) -> None:
-    for name, value in operands.items():
-        if value is not None:
-            tensor(op, name, value)
 
 
 def _quad(op: str, name: str, value: Ints, axes: int, fill: int) -> Quad:
@@ -76,7 +70,7 @@ def _fprop(
     count_padding: bool, out: GPUTensor | None, epilogue: Epilogue, stream: Stream | None,
     argmax: GPUTensor | None = None, relu: bool = False,
 ) -> GPUTensor:  # fmt: skip
-    _check(name, x=x, out=out, argmax=argmax)
+    check_given(name, x=x, out=out, argmax=argmax)
     geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
     y = _core.pool_fprop(op, x, out, layout, geometry, epilogue, stream, argmax, flag(name, "relu", relu))
     return y if out is None else out
@@ -87,7 +81,7 @@ def _bprop(
     padding: Ints, layout: str, count_padding: bool, out: GPUTensor | None, epilogue: Epilogue,
     stream: Stream | None, argmax: GPUTensor | None = None,
 ) -> GPUTensor:  # fmt: skip
-    _check(name, dy=dy, out=out, argmax=argmax)
+    check_given(name, dy=dy, out=out, argmax=argmax)
     if x is not None or argmax is None:
         tensor(name, "x", x)
     geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
@@ -97,7 +91,7 @@ def _bprop(
 
 def argmax_bytes(name: str, x: GPUTensor, window: Ints, stride: Ints | None, padding: Ints, layout: str) -> int:
     """Bytes that `argmax` of a max pooling of x needs; `name` is who asks."""
-    _check(name, x=x)
+    check_given(name, x=x)
     axes = len(layout) - 2 if isinstance(layout, str) else 2
     if axes not in (1, 2, 3):
         raise ValueError(f"{name}: layout is {layout}; needs 3 to 5 letters")
@@ -356,7 +350,7 @@ class PoolPlan(_core.PoolPlan):
     ) -> None:  # fmt: skip
         """Choose the kernel. Nothing is launched."""
         name = "pool plan"
-        _check(name, in1=in1, out=out, x=x, argmax=argmax)
+        check_given(name, in1=in1, out=out, x=x, argmax=argmax)
         axes = in1.ndim - 2
         if axes not in (1, 2, 3):
             raise ValueError(f"{name}: in1 has {in1.ndim} axes; needs 3, 4 or 5")
