@@ -126,7 +126,7 @@ class Counts(Gammas):
         return _whole(self._until_accepted(shape, propose))
 
     def binomial(self, n: object, p: Operand, size: Size = None) -> GPUTensor:
-        """How many of n trials succeed, each with the chance p. ValueError: n whole, 0 or more; 0 <= p <= 1."""
+        """How many of n trials succeed, each with probability p. ValueError: n whole, 0 or more; 0 <= p <= 1."""
         (trials,), (chance,) = _integers("binomial", n=n), parameters("binomial", "[0, 1]", p=p)
         return self._binomial(self._drawn(size, trials, chance), trials, chance)
 
