@@ -420,13 +420,14 @@ extern "C" __attribute__((visibility("default"))) int ng_torch_has_overrides() {
 }
 
 // A function (keyset, *arguments) that does aten's operator `name`, or hands on to `other`, of the same arguments: where the
-// operator's family, whose bit it is, may not be used by all, or with keys of `strange_keys`. None: there is none here.
+// operator's family, whose bit it is, may not be used by all, or with keys of `strange_keys`. None: there is none here, or this
+// torch lacks what it wants.
 extern "C" __attribute__((visibility("default"))) PyObject* ng_torch_override(const char* name, std::uint64_t bit,
                                                                               std::uint64_t strange_keys,
                                                                               PyObject* other) {
   using namespace nervanagpu::python::torch;  // NOLINT(google-build-using-namespace)
   const std::size_t i = number_of(name);
-  if (i == kOverrides.size()) return Py_NewRef(Py_None);
+  if (i == kOverrides.size() || !shim().python) return Py_NewRef(Py_None);
   if (raw_repr == nullptr) raw_repr = PyUnicode_InternFromString("raw_repr");
   strange = strange_keys;
   states[i].bit = bit;

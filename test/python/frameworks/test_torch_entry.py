@@ -24,12 +24,16 @@ def test_the_file_needs_no_torch(python: Callable[..., Any]) -> None:
     """It is built, loads where nobody has imported torch, and says so."""
     done = python(
         "import ctypes, nervanagpu\n"
-        f"library = ctypes.CDLL({str(FILE)!r})\n"
+        f"library = ctypes.PyDLL({str(FILE)!r})\n"
         "library.ng_torch_register.restype = ctypes.c_char_p\n"
-        "print(library.ng_torch_register().decode())",
+        "print(library.ng_torch_register().decode())\n"
+        "make = library.ng_torch_override\n"
+        "make.restype = ctypes.py_object\n"
+        "make.argtypes = (ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.py_object)\n"
+        "print(library.ng_torch_has_overrides(), make(b'mm', 1, 0, print))",
         device="emulator",
     )
-    assert done.stdout == "libtorch_cpu.so, which `import torch` loads\n", done.stderr
+    assert done.stdout == "libtorch_cpu.so, which `import torch` loads\n0 None\n", done.stderr
 
 
 EXPORTED = {f"ng_torch_{name}" for name in ("register", "has_overrides", "override", "override_calls", "use")}
