@@ -7,6 +7,7 @@
 
 #include "nervanagpu/indexing.hpp"
 #include "python/bind.h"
+#include "python/to_python.h"
 
 namespace nervanagpu::python {
 namespace {
@@ -16,12 +17,6 @@ PyTypeObject* tensor_type = nullptr;
 PyObject* numpy_generic = nullptr;
 PyObject* result_check = nullptr;     // a callable, or nothing
 PyObject* operation_check = nullptr;  // the same
-
-py::tuple tuple_of(const Shape& s) {
-  py::tuple out(s.size());
-  for (std::size_t i = 0; i < s.size(); ++i) out[i] = s[i];
-  return out;
-}
 
 // A NumPy scalar or array: with its dtype.
 Expr strong(const py::handle& h) {

@@ -9,6 +9,7 @@
 
 #include "nervanagpu/layers.hpp"
 #include "python/bind.h"
+#include "python/to_python.h"
 
 namespace nervanagpu::python {
 namespace {
@@ -17,12 +18,6 @@ using layers::Config;
 using layers::Layer;
 using layers::LayerPtr;
 using layers::Parameter;
-
-py::tuple tuple_of(const Shape& s) {
-  py::tuple out(s.size());
-  for (std::size_t i = 0; i < s.size(); ++i) out[i] = s[i];
-  return out;
-}
 
 Config config_from(const py::dict& d);
 

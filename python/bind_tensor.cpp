@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "python/bind.h"
+#include "python/to_python.h"
 
 namespace nervanagpu::python {
 
@@ -30,12 +31,6 @@ struct pybind11::detail::type_caster<nervanagpu::python::Held> {
 
 namespace nervanagpu::python {
 namespace {
-
-py::tuple tuple_of(const Shape& s) {
-  py::tuple out(s.size());
-  for (std::size_t i = 0; i < s.size(); ++i) out[i] = s[i];
-  return out;
-}
 
 py::array get(const Tensor& t) {
   py::array out = host_array(t.dtype(), t.shape());

@@ -3,15 +3,12 @@
 
 #include "nervanagpu/module.hpp"
 #include "python/bind.h"
+#include "python/to_python.h"
 
 namespace nervanagpu::python {
 namespace {
 
 using Dimensions = std::vector<std::uint32_t>;
-
-std::string type_name(const py::handle& value) {
-  return py::str(py::type::of(value).attr("__name__"));
-}
 
 // An int or a sequence of ints; None: empty.
 Dimensions dimensions(const char* what, const py::object& value) {

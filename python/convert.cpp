@@ -5,12 +5,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "python/to_python.h"
+
 namespace nervanagpu::python {
 namespace {
-
-std::string type_name(const py::handle& h) {
-  return py::str(py::type::of(h).attr("__name__"));
-}
 
 // As messages of functions in Python have it.
 std::string shown(const py::handle& h) {
