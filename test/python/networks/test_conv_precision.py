@@ -7,6 +7,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
+import tier
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
@@ -61,7 +62,7 @@ def test_of_a_call(axes: int) -> None:
         strict = call().get()
         tensor = call(precision="tensor").get()
         assert (tensor != strict).any() and np.abs(tensor - strict).max() < 1e-2, name
-        if axes == 2:
+        if axes == 2 and (name == "fprop" or tier.LONG):
             assert (call().get() == strict).all(), "the setting is over"
             with ng.precision("tensor"):
                 assert (call().get() == tensor).all() and (call(precision="strict").get() == strict).all()
