@@ -291,8 +291,7 @@ class Solver {
 std::vector<LaunchValue> launch_values(const sass::Manifest& manifest) {
   std::vector<LaunchValue> out;
   for (const sass::Param& p : manifest.params) {
-    const unsigned bits = 8 * sass::size_of(p.type);
-    const Number all = (Number{1} << bits) - 1;
+    const auto all = [&] { return (Number{1} << 8 * sass::size_of(p.type)) - 1; };
     switch (p.type) {
       case ParamType::f16:
       case ParamType::f32:
@@ -301,8 +300,8 @@ std::vector<LaunchValue> launch_values(const sass::Manifest& manifest) {
       case ParamType::s8:
       case ParamType::s16:
       case ParamType::s32:
-      case ParamType::s64: out.push_back({p.name, -(all / 2) - 1, all / 2}); break;
-      default: out.push_back({p.name, 0, all});
+      case ParamType::s64: out.push_back({p.name, -(all() / 2) - 1, all() / 2}); break;
+      default: out.push_back({p.name, 0, all()});
     }
   }
   constexpr Number kMost = std::numeric_limits<std::uint32_t>::max();
