@@ -46,7 +46,7 @@ def told(body: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_says_where_it_comes_from(name: str) -> None:
-    fields = told(json.loads((RESULTS / name).read_text()))
+    fields = told(json.loads((RESULTS / name).read_text(encoding="utf-8")))
     assert fields.get("commit") not in (None, "", "unknown")
     if name in COUNTS:
         return
@@ -66,7 +66,7 @@ def test_all_are_read() -> None:
     """By a page, a table, a fit or a test: it has the file's name, or the stem in quotes."""
     root = RESULTS.parents[1]
     readers = [p for d in ("docs", "benchmarks", "tools", "test") for p in (root / d).rglob("*") if p.suffix in READERS]
-    text = "\n".join(p.read_text() for p in [root / "README.md", *readers] if RESULTS not in p.parents)
+    text = "\n".join(p.read_text(encoding="utf-8") for p in [root / "README.md", *readers] if RESULTS not in p.parents)
     names = set(re.findall(r'[\w-]+\.jsonl?|"[\w-]+"', text))
     every = [p for p in RESULTS.rglob("*") if p.is_file()]
     assert [p.name for p in every if not {p.name, f'"{p.stem}"'} & names] == []
