@@ -51,15 +51,20 @@ std::optional<Array> read<std::optional<Array>>(PyObject* object) {
   return read<Array>(object);
 }
 
-template <>
-Int read<Int>(PyObject* object) {
-  if (object == nullptr) throw NotHere();
-  const Int out = PyLong_AsLongLong(object);
+// What Python converted a number to; -1 may be an error.
+template <class T>
+T converted(T out) {
   if (out == -1 && PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     throw NotHere();
   }
   return out;
+}
+
+template <>
+Int read<Int>(PyObject* object) {
+  if (object == nullptr) throw NotHere();
+  return converted<Int>(PyLong_AsLongLong(object));
 }
 
 template <>
@@ -72,12 +77,7 @@ template <>
 double read<double>(PyObject* object) {
   if (object == nullptr) return 1;
   if (PyFloat_Check(object) == 0 && PyLong_Check(object) == 0) throw NotHere();
-  const double out = PyFloat_AsDouble(object);
-  if (out == -1 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    throw NotHere();
-  }
-  return out;
+  return converted(PyFloat_AsDouble(object));
 }
 
 template <>

@@ -95,8 +95,10 @@ bf16x6::Unless unless(std::uint64_t verdict, const Source& a, const Source& b, s
     const std::int64_t group = s.k_inside ? 1 : std::int64_t{1} << down_log(s.rows);
     return ceil_div(k, group) * group;
   };
-  return {verdict, kMostSmall * k / std::max(padded(a), padded(b)),
-          kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(products - 1)))};
+  return {verdict,
+          kMostSmall * k / std::max(padded(a), padded(b)),
+          kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(products - 1))),
+          {}};
 }
 
 // A share is one of `counted` elements. In a group of `length` that is 64 / length of an element of them; there is one large product at
@@ -111,9 +113,10 @@ bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t 
     return (s.k_inside ? std::min(to, k) : to) - from;
   };
   const auto most = [&](const Source& lossy, const Source& other) {
-    std::int64_t out = lossy.k_inside ? kAll : 0;  // of columns f16x2.sass does not tell
-    for (const std::int64_t begin : {std::int64_t{0}, (k - 1) / size(lossy) * size(lossy)}) {
-      const std::int64_t end = std::min(begin + size(lossy), k);
+    if (!lossy.k_inside) return std::int64_t{0};  // of columns f16x2.sass does not tell
+    std::int64_t out = kAll;
+    for (const std::int64_t begin : {std::int64_t{0}, (k - 1) / kAcross * kAcross}) {
+      const std::int64_t end = std::min(begin + kAcross, k);
       const std::int64_t of = std::max(counted(lossy, begin, end), counted(other, begin, end));
       out = std::min(out, kAll * (end - begin) / of);
     }
