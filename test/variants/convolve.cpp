@@ -106,12 +106,12 @@ bool makes_piece_cells(const Kernel& kernel) {
 bool splits_on_the_way(const Kernel& kernel) {
   return kernel.manifest().op == "conv_split";
 }
-// Two pieces, and behind an update what these have lost: nothing of integers, which it looks for.
+// Two pieces, and behind a gradient what these have lost: nothing of integers, which it looks for.
 bool from_two_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_f16x3";
 }
 bool adds_lost(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_lost";
+  return kernel.manifest().op.starts_with("conv_lost");
 }
 // fprop in half blocks.
 bool in_half_blocks(const Kernel& kernel) {
@@ -184,7 +184,9 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 Pass pass_of(Random& random, const Kernel& kernel) {
   if (of_bytes_as_float16(kernel) || is_narrow(kernel) || swaps_narrow(kernel))
     return {ConvPass::fprop, Layout::channels_last};
-  if (splits_on_the_way(kernel) || adds_lost(kernel)) return {ConvPass::update, Layout::channels_last};
+  if (adds_lost(kernel))
+    return {kernel.manifest().op == "conv_lost_b" ? ConvPass::bprop : ConvPass::update, Layout::channels_last};
+  if (splits_on_the_way(kernel)) return {ConvPass::update, Layout::channels_last};
   if (makes_cells(kernel) || makes_piece_cells(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
   if (shares_products(kernel) || updates_narrow(kernel)) return {ConvPass::update, Layout::channels_last};

@@ -74,7 +74,7 @@ void Pass::run_pieces() {
   most_exponents_ = bf16x6::most_exponents(products);
   const Pixels out = as_it_lies(roles.out, at_.out);
   two_pieces::Operands both;
-  const bool made_good = pass_ == ConvPass::update && !e_.rounding.stochastic;  // before the result is rounded
+  const bool made_good = two_pieces::made_good(pass_, e_);
   if (const auto cells = two ? std::nullopt : piece_cells::choose(pass_, p_, forced_)) {
     forced_ = piece_cells::behind(forced_);
     pass_ == ConvPass::update ? cells_in_pieces_update(*cells, out) : cells_in_pieces_fprop(*cells, out);
@@ -91,7 +91,7 @@ void Pass::run_pieces() {
       both = {from1, from2, in1.address, in2.address};
       const std::uint64_t verdict = arena_.take(bf16x6::kVerdictBytes);
       forced_ = two_pieces::behind(forced_);
-      unless_ = two_pieces::unless(pass_, both, verdict, products, made_good);
+      unless_ = two_pieces::unless(pass_, both, verdict, products);
       if (device_ != nullptr) two_pieces::split(*device_, pass_, both, verdict, made_good, stream_.handle());
     }
     if (device_ != nullptr && split_) {
@@ -106,7 +106,7 @@ void Pass::run_pieces() {
     }
   }
   if (device_ != nullptr && two && made_good) {
-    two_pieces::add_lost(*device_, p_, both, at_.out, e_.alpha, unless_, stream_.handle());
+    two_pieces::add_lost(*device_, pass_, p_, both, out, e_.alpha, unless_, stream_.handle());
   }
   if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_, unless_);
 }

@@ -54,6 +54,13 @@ Sources sources_of(ConvPass pass, const Operands& o) {
   }
   return s;
 }
+// Of columns nobody knows the share. A pixel of dy that has a large element for five small ones may have lost ones, where w's groups
+// have fewer small ones than that: all of them, not two a CTA.
+void leave_out(ConvPass pass, Sources& s) {
+  constexpr int kBeside = 40;  // of 64
+  s.in1.drop = pass == ConvPass::bprop ? kBeside : f16x3::Source::kAlways;
+  s.in2.drop = f16x3::Source::kAlways;
+}
 
 }  // namespace
 
@@ -79,42 +86,48 @@ Forced behind(const Forced& forced) {
   return out;
 }
 
+bool made_good(ConvPass pass, const Epilogue& e) {
+  return pass != ConvPass::fprop && !e.rounding.stochastic;
+}
+
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
            StreamId stream) {
-  const Sources s = sources_of(pass, operands);
-  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, verdict, kLean, made_good);
+  Sources s = sources_of(pass, operands);
+  if (made_good) leave_out(pass, s);
+  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, verdict, kLean);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 
 // Pixels of x that meet those of dy are no groups of neighbours, as strides and edges have it, and both may be zero for the most part: update
-// needs good precision of all elements, or what others lost is made good.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products,
-                      bool made_good) {
-  constexpr std::int64_t kMadeGood = 128;
+// needs good precision of all elements that are not left out.
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products) {
   const Sources s = sources_of(pass, operands);
   bf16x6::Unless out = f16x3::unless(verdict, s.in1, s.in2, operands.in1.channels, products);
   if (pass == ConvPass::update) {
-    out.most_small = made_good ? kMadeGood : 0;
+    out.most_small = 0;
   } else {
     out.most_lossy = f16x3::most_lossy(s.in1, s.in2, operands.in1.channels);
   }
   return out;
 }
 
-void add_lost(Device& device, const ConvProblem& p, const Operands& o, std::uint64_t dw, float alpha,
+void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operands& o, const Pixels& out, float alpha,
               const bf16x6::Unless& unless, StreamId stream) {
-  constexpr std::int64_t kFilters = 8;  // of a CTA
   constexpr std::int64_t kSize = 4;
-  const auto out = p.out();
+  const bool update = pass == ConvPass::update;
   Values v;
-  v.u64(o.in2.address).u64(o.in1.address).u64(dw).u32(kSize * o.in2.pitch).u32(kSize * o.in1.pitch).f32(alpha);
+  v.u64(out.address);
+  if (!update) v.u32(kSize * out.pitch).u32(out.count());
+  v.u64(o.in1.address).u64(o.in2.address).u32(kSize * o.in1.pitch).u32(kSize * o.in2.pitch).f32(alpha);
   v.divisor(p.k).divisor(p.c).u32(p.filter[0] * p.filter[1] * p.filter[2]);
   v.divisor(p.filter[2]).divisor(p.filter[1]);
+  const auto y = p.out();
   for (const std::size_t axis : {2U, 1U, 0U}) {
-    v.divisor(p.in[axis]).divisor(out[axis]).divisor(p.stride[axis]).u32(p.pad[axis]).u32(p.dilation[axis]);
+    v.divisor(p.in[axis]).divisor(y[axis]).divisor(p.stride[axis]).u32(p.pad[axis]).u32(p.dilation[axis]);
   }
-  const Kernel* kernel = device.registry().find("conv_lost");
-  Grid grid = {static_cast<std::uint32_t>(ceil_div(p.k, kFilters)), 1, 1};
+  const Kernel* kernel = device.registry().find(update ? "conv_lost_u" : "conv_lost_b");
+  constexpr std::int64_t kFilters = 8, kCtas = 128;  // of a CTA; of dx
+  Grid grid = {static_cast<std::uint32_t>(update ? ceil_div(p.k, kFilters) : kCtas), 1, 1};
   grid.early = true;
   unless.put(v).launch(device, *kernel, grid, stream);
 }

@@ -1,6 +1,6 @@
 // Convolutions of float32 from two float16 pieces: f16x2.sass scales both operands and writes the pieces, conv_f16x3.sass multiplies them,
 // three products of the four. What they cannot tell exactly enough is decided on the device: then the kernels of pieces.h, launched behind,
-// compute the pass. In update, conv_lost.sass adds what pieces of single elements lost.
+// compute the pass. conv_lost_{u,b}.sass add what pieces of single elements lost.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,16 @@ struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
+// Whether add_lost() can follow: behind sums that are stored as they are. A mask of relu is another kernel's.
+bool made_good(ConvPass pass, const Epilogue& epilogue);
 // f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. made_good: add_lost() follows.
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
            StreamId stream);
 // What all kernels behind look at. Sums of `products`.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products,
-                      bool made_good);
-// Of update: conv_lost.sass, behind the kernels that have written dw.
-void add_lost(Device& device, const ConvProblem& p, const Operands& operands, std::uint64_t dw, float alpha,
-              const bf16x6::Unless& unless, StreamId stream);
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products);
+// Behind the kernels that have written dx (bprop) or dw.
+void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operands& operands, const Pixels& out,
+              float alpha, const bf16x6::Unless& unless, StreamId stream);
 
 // The maps of conv_f16x3.sass from those of hconv.sass, which are of one piece.
 void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);

@@ -178,7 +178,7 @@ bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& p, cons
 }
 
 bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t verdict,
-                     std::int64_t lean, bool drop) {
+                     std::int64_t lean) {
   constexpr std::int64_t kSize = 4;
   Values v;
   std::string name = "f16x2_";
@@ -196,11 +196,12 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
         .u32(last_share(s))
         .u32(s.inner)
         .u32(kSize * s.leading)
-        .u32(2 * bf16x6::pitch_of(s.inner));
+        .u32(2 * bf16x6::pitch_of(s.inner))
+        .u32(source.drop);
   };
   put(a);
   put(b);
-  v.u32(drop ? 1 : 0).u32(lean).u64(verdict);
+  v.u32(lean).u64(verdict);
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   return {kernel, {256, 2, 1}, v};
@@ -212,14 +213,14 @@ bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_
   Source b = source_of(b_of(p), p.workspace + where.b);
   a.rows.kept = kept::words(p.a_pieces, kPieces, a.k_inside);
   b.rows.kept = kept::words(p.b_pieces, kPieces, b.k_inside);
-  return split(registry, a, b, p.workspace + where.verdict, kLean, false);
+  return split(registry, a, b, p.workspace + where.verdict, kLean);
 }
 
 bf16x6::Launch split_one(const Registry& registry, const Side& operand, std::uint64_t to, std::uint64_t words,
                          const PiecesAt& kept) {
   Source one = source_of(operand, to);
   one.rows.kept = kept::words(kept, kPieces, one.k_inside);
-  bf16x6::Launch l = split(registry, one, one, words, kLean, false);
+  bf16x6::Launch l = split(registry, one, one, words, kLean);
   l.grid.y = 1;
   return l;
 }

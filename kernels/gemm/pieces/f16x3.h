@@ -45,11 +45,14 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 struct Source {
   bf16x6::Split rows;
   bool k_inside = false;
+  // Of its groups along k: the share of small elements, in 64ths, above which those without good precision are left out, for a kernel
+  // behind to make good.
+  int drop = kNever;
+  static constexpr int kAlways = 0, kNever = 127;
 };
-// f16x2.sass for both operands; `verdict` takes bf16x6::kVerdictBytes. lean: that of the kernel behind. drop: single elements without good precision are left out, for a
-// kernel behind to add.
+// f16x2.sass for both operands; `verdict` takes bf16x6::kVerdictBytes. lean: that of the kernel behind.
 bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t verdict,
-                     std::int64_t lean, bool drop);
+                     std::int64_t lean);
 // One operand, and its words.
 bf16x6::Launch split_one(const Registry& registry, const pieces::Side& operand, std::uint64_t to, std::uint64_t words,
                          const PiecesAt& kept);

@@ -56,6 +56,33 @@ class TwoPiecesTest : public test::OnPieces {
     c.p.k = pass == ConvPass::bprop ? products : 20;
     return c;
   }
+  // No sum is farther from the strict one than `part` of its products' magnitudes, which are returned.
+  Bits expect_close(const ConvCase& c, const Bits& in1, const Bits& in2, double part) {
+    const Bits got = two(c, in1, in2);
+    const Bits want = strict(c, in1, in2);
+    ConvCase plain = c;
+    plain.options.alpha = std::abs(c.options.alpha);
+    const Bits magnitude = strict(plain, absolute(in1), absolute(in2));
+    const auto value = [](std::uint32_t bits) { return test::value_of(Dtype::float32, bits); };
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double error = std::abs(value(got[i]) - value(want[i]));
+      if (!(error <= part * value(magnitude[i]))) ADD_FAILURE() << "element " << i << ": " << error;
+    }
+    return magnitude;
+  }
+  // From two pieces with lost elements: of both operands; of the first alone; of the second alone. alone: counts sums of lost elements, by
+  // kind.
+  void expect_made_good(const ConvCase& c, const Bits& in1, const Bits& in2, std::array<std::int64_t, 3>& alone) {
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+      const Bits first = kind == 2 ? first_of(c) : in1;
+      const Bits second = kind == 1 ? second_of(c) : in2;
+      EXPECT_NE(two(c, first, second), three(c, first, second));
+      for (const std::uint32_t m : expect_close(c, first, second, 4e-6)) {
+        const double magnitude = test::value_of(Dtype::float32, m);
+        alone[kind] += magnitude > 0 && magnitude < 1e-7 ? 1 : 0;
+      }
+    }
+  }
   // Of the errors of its sums: ours, which are within the bound, and those of chains of multiply-adds in one part.
   struct Squares {
     double ours = 0, chains = 0;
@@ -208,57 +235,98 @@ TEST_P(TwoPiecesTest, FewSmallElements) {
   }
 }
 
-// Update adds what the pieces of single elements lost: sums that consist of such elements are as exact as others.
-TEST_P(TwoPiecesTest, LostElementsAreMadeGood) {
-  if (checked() || idle()) return;
-  using Three = decltype(ConvProblem::in);
-  struct Geometry {
-    Three in, filter, stride, pad, dilation;
-  };
-  const Geometry all[] = {{{1, 7, 9}, {1, 3, 2}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}},
-                          {{1, 11, 8}, {1, 3, 3}, {1, 2, 3}, {0, 2, 0}, {1, 2, 1}},
-                          {{4, 5, 6}, {2, 3, 5}, {2, 1, 2}, {1, 0, 3}, {1, 1, 2}},
-                          {{1, 6, 7}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}}};
-  std::array<std::size_t, 3> alone = {};  // sums of lost elements, by kind
-  for (const Geometry& g : all) {
-    ConvCase c = case_of(ConvPass::update, 128);
-    c.p.in = g.in, c.p.filter = g.filter, c.p.stride = g.stride, c.p.pad = g.pad, c.p.dilation = g.dilation;
-    c.p.n = 2, c.p.c = 21, c.p.k = 37;
-    c.options.alpha = -1.5F;
+// What the pieces of single elements lost is added: sums that consist of such elements are as exact as others.
+using Three = decltype(ConvProblem::in);
+struct Geometry {
+  Three in, filter, stride, pad, dilation;
+};
+constexpr Geometry kGeometries[] = {{{1, 11, 8}, {1, 3, 3}, {1, 2, 3}, {0, 2, 0}, {1, 2, 1}},
+                                    {{1, 7, 9}, {1, 3, 2}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}},
+                                    {{4, 5, 6}, {2, 3, 5}, {2, 1, 2}, {1, 0, 3}, {1, 1, 2}},
+                                    {{1, 6, 7}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}}};
+constexpr std::int64_t kChannels = 21, kFilters = 37;
+constexpr std::int64_t kChannel = 4, kFilter = 8;  // of which lost elements alone are left
+
+ConvCase with_geometry(ConvCase c, const Geometry& g) {
+  c.p.in = g.in, c.p.filter = g.filter, c.p.stride = g.stride, c.p.pad = g.pad, c.p.dilation = g.dilation;
+  c.p.n = 2, c.p.c = kChannels, c.p.k = kFilters;
+  c.options.alpha = -1.5F;
+  return c;
+}
+void put(Bits& bits, std::int64_t row, std::int64_t columns, std::int64_t column, double v) {
+  const auto rows = static_cast<std::int64_t>(bits.size()) / columns;
+  bits[at(row % rows * columns + column)] = test::bits_of(Dtype::float32, v);
+}
+
+TEST_P(TwoPiecesTest, LostElementsOfUpdate) {
+  if (idle()) return;
+  std::array<std::int64_t, 3> alone = {};
+  for (const Geometry& g : kGeometries) {
+    const ConvCase c = with_geometry(case_of(ConvPass::update, 128), g);
     Bits dy = first_of(c);
     Bits x = second_of(c);
-    // Of channel 4 and of filter 8 nothing but the elements below is left: two each, of which one meets the other's.
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 21 == 4 ? 0 : x[i];
-    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = i % 37 == 8 ? 0 : dy[i];
-    const auto put = [](Bits& bits, std::size_t pixel, std::size_t channels, std::size_t channel, double v) {
-      bits[pixel % (bits.size() / channels) * channels + channel] = test::bits_of(Dtype::float32, v);
-    };
-    put(x, 23, 21, 4, 1.234567e-10);
-    put(x, 40, 21, 4, -7.654321e-16);
-    put(dy, 11, 37, 8, 3.141592e-11);
-    put(dy, 17, 37, 8, 2.718281e-9);
-    for (int kind = 0; kind < 3; ++kind) {  // both; of dy alone; of x alone
-      const Bits& own = x;
-      Bits dense = second_of(c);
-      const Bits in2 = kind == 1 ? dense : own;
-      const Bits in1 = kind == 2 ? first_of(c) : dy;
-      const Bits got = two(c, in1, in2);
-      const Bits want = strict(c, in1, in2);
-      ConvCase plain = c;
-      plain.options.alpha = 1.5F;
-      const Bits magnitude = strict(plain, absolute(in1), absolute(in2));
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        const double m = test::value_of(Dtype::float32, magnitude[i]);
-        ASSERT_LE(std::abs(test::value_of(Dtype::float32, got[i]) - test::value_of(Dtype::float32, want[i])), 4e-6 * m)
-            << "kind " << kind << ", element " << i;
-        alone[at(kind)] += m > 0 && m < 1e-7 ? 1 : 0;
-      }
-    }
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % kChannels == kChannel ? 0 : x[i];
+    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = i % kFilters == kFilter ? 0 : dy[i];
+    put(x, 23, kChannels, kChannel, 1.234567e-10);
+    put(x, 40, kChannels, kChannel, -7.654321e-16);
+    put(dy, 11, kFilters, kFilter, 3.141592e-11);
+    put(dy, 17, kFilters, kFilter, 2.718281e-9);
+    expect_made_good(c, dy, x, alone);
+    if (checked()) return;
     // With three of them a CTA has no room for all.
-    put(x, 31, 21, 4, 5e-13);
+    put(x, 31, kChannels, kChannel, 5e-13);
     EXPECT_EQ(two(c, dy, x), three(c, dy, x));
   }
-  for (const std::size_t sums : alone) EXPECT_GT(sums, 20U);
+  for (const std::int64_t sums : alone) EXPECT_GT(sums, 20);
+}
+
+// The second picture of dy has lost elements alone.
+TEST_P(TwoPiecesTest, LostElementsOfBprop) {
+  if (idle()) return;
+  std::array<std::int64_t, 3> alone = {};
+  for (const Geometry& g : kGeometries) {
+    const ConvCase c = with_geometry(case_of(ConvPass::bprop, 128), g);
+    Bits dy = first_of(c);
+    Bits w = second_of(c);
+    const std::int64_t positions = c.p.y_elements() / kFilters;
+    const std::int64_t taps = c.p.w_elements() / kFilters / kChannels;
+    for (std::size_t i = dy.size() / 2; i < dy.size(); ++i) dy[i] = 0;
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = i % kChannels == kChannel ? 0 : w[i];
+    put(dy, positions / 2 + 2, kFilters, kFilter, 3.141592e-11);
+    put(dy, positions - 2, kFilters, kFilter, -2.718281e-9);
+    put(w, kFilter * taps + taps / 2, kChannels, kChannel, 1.234567e-10);
+    put(w, 20 * taps + taps - 1, kChannels, kChannel, -7.654321e-16);
+    expect_made_good(c, dy, w, alone);
+    if (checked()) return;
+    // With three of them a CTA has no room for all.
+    Bits more = w;
+    for (const std::int64_t f : {9, 10}) put(more, f * taps + taps / 2, kChannels, kChannel, 5e-13);
+    EXPECT_EQ(two(c, dy, more), three(c, dy, more));
+    for (const std::int64_t f : {35, 36}) put(dy, positions / 2 + 2, kFilters, f, 5e-13);
+    EXPECT_EQ(two(c, dy, w), three(c, dy, w));
+  }
+  for (const std::int64_t sums : alone) EXPECT_GT(sums, 20);
+}
+
+// Of dy's lost elements any number stays beside enough large ones, where w has few small ones.
+TEST_P(TwoPiecesTest, LostElementsThatStayInBprop) {
+  if (checked() || idle()) return;
+  ConvCase c = case_of(ConvPass::bprop, 128);
+  c.p.k = 128;
+  Bits dy = first_of(c);
+  Bits w = second_of(c);
+  for (std::uint32_t& v : w) v = (v & 0x80000000U) | 0x3f800000U;  // +-1
+  const std::uint32_t lost = test::bits_of(Dtype::float32, -2e-11);
+  for (const int small : {79, 80}) {  // of 128, and one of them lost: a share of 40 of 64, and more
+    for (std::size_t i = 0; i < dy.size(); ++i) {
+      dy[i] = static_cast<int>(i % 128) >= small ? 0x3f800000U : i % 128 == 5 ? lost : 0;
+    }
+    for (std::int64_t i = 0; i < 128; ++i) {
+      if (i != 77) put(dy, 33, 128, i, i == 78 ? 1e-10 : 0);  // left out
+    }
+    EXPECT_EQ(two(c, dy, w) == three(c, dy, w), small == 80) << small;
+    expect_close(c, dy, w, 2e-6);
+  }
 }
 
 // Sums that consist of what two pieces cannot tell: of one operand's small elements alone, or of those of both that meet each other's zeros
@@ -304,34 +372,25 @@ TEST_P(TwoPiecesTest, LostElementsBesideZeros) {
   if (checked() || idle()) return;
   constexpr std::int64_t kSum = 128;  // channels of a pixel, a group
   const std::uint32_t lost = test::bits_of(Dtype::float32, -2e-11);
-  for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop}) {
-    for (const int more : {0, 1}) {
-      ConvCase c = case_of(pass, 128);
-      (pass == ConvPass::fprop ? c.p.c : c.p.k) = kSum;
-      Bits in1 = first_of(c);
-      Bits in2 = second_of(c);
-      for (std::uint32_t& v : in2) v = (v & 0x80000000U) | 0x3f800000U;  // +-1: none is small
-      for (std::size_t i = 0; i < in1.size(); ++i) {
-        const std::size_t pixel = i / kSum;
-        if (pixel % 3 == 0 || i % 5 < 3) in1[i] = 0;
-      }
-      // Of one pixel one large element is left, and eight lost ones, or nine.
-      const std::size_t pixel = 41 * kSum;
-      for (std::size_t i = 0; i < kSum; ++i) in1[pixel + i] = i == 77 ? 0x3f800000U : 0;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(8 + more); ++i) in1[pixel + 14 * i] = lost;
-      const Bits got = two(c, in1, in2);
-      const Bits others = three(c, in1, in2);
-      EXPECT_EQ(got == others, more == 1) << "pass " << static_cast<int>(pass);
-      const Bits want = strict(c, in1, in2);
-      const Bits magnitude = strict(c, absolute(in1), absolute(in2));
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        const double error = test::value_of(Dtype::float32, got[i]) - test::value_of(Dtype::float32, want[i]);
-        ASSERT_LE(std::abs(error), 2e-6 * test::value_of(Dtype::float32, magnitude[i])) << i;
-      }
-      // The other operand's elements may be small only where that leaves large ones.
-      in2[at(static_cast<std::int64_t>(in2.size()) / 2)] = 0;
-      EXPECT_EQ(two(c, in1, in2), three(c, in1, in2)) << "pass " << static_cast<int>(pass);
+  for (const int more : {0, 1}) {
+    ConvCase c = case_of(ConvPass::fprop, 128);
+    c.p.c = kSum;
+    Bits x = first_of(c);
+    Bits w = second_of(c);
+    for (std::uint32_t& v : w) v = (v & 0x80000000U) | 0x3f800000U;  // +-1: none is small
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t pixel = i / kSum;
+      if (pixel % 3 == 0 || i % 5 < 3) x[i] = 0;
     }
+    // Of one pixel one large element is left, and eight lost ones, or nine.
+    const std::size_t pixel = 41 * kSum;
+    for (std::size_t i = 0; i < kSum; ++i) x[pixel + i] = i == 77 ? 0x3f800000U : 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(8 + more); ++i) x[pixel + 14 * i] = lost;
+    EXPECT_EQ(two(c, x, w) == three(c, x, w), more == 1);
+    expect_close(c, x, w, 2e-6);
+    // The other operand's elements may be small only where that leaves large ones.
+    w[at(static_cast<std::int64_t>(w.size()) / 2)] = 0;
+    EXPECT_EQ(two(c, x, w), three(c, x, w));
   }
 }
 
