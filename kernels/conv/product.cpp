@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "kernels/conv/pieces/pieces.h"
+#include "kernels/conv/pieces/two_pieces.h"
 #include "kernels/gemm/cost/cost.h"
 #include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/bf16x6.h"
@@ -80,6 +81,13 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
   // One tile and a long k: conv.sass cuts it into more parts (64x64x401408 on an H100: 154 us, gemm() 210).
   if (pass == ConvPass::update && g.m <= kTile && g.n <= kTile) return false;
   return pieces::microseconds(pass, p) >= pieces::rival_microseconds(pass, p);
+}
+
+bool of_float32(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
+  constexpr std::int64_t kBlock = 64;
+  const bool whole = e.beta == 0 || p.c % kBlock == 0;
+  if (pass == ConvPass::update && whole && two_pieces::made_good(pass, e) && two_pieces::chosen(pass, p)) return false;
+  return of_float32(pass, p);
 }
 
 std::size_t workspace(const GemmProblem& problem) {

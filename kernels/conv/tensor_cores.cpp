@@ -115,7 +115,7 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     Epilogue own = e;
     if (!last) own.rounding = {};  // the last copy's
     const bool unforced = forced.kernel.empty() && forced.splits == 0;
-    if (product::is_forced(forced) || (unforced && product::of_float32(pass, p)))
+    if (product::is_forced(forced) || (unforced && product::of_float32(pass, p, e)))
       return !own.rounding.stochastic || !apart(p, roles.out);
     return fits_pieces(pass, p, own);
   }

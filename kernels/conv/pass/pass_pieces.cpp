@@ -62,7 +62,7 @@ void Pass::run_pieces() {
   }
   const bool by_name = product::is_forced(forced_);
   if (by_name && !product::is_one(p_)) throw InvalidArgument("conv: this is no product of matrices");
-  if (by_name || (forced_.kernel.empty() && forced_.splits == 0 && product::of_float32(pass_, p_))) {
+  if (by_name || (forced_.kernel.empty() && forced_.splits == 0 && product::of_float32(pass_, p_, e_))) {
     run_as_product();
     return;
   }
