@@ -133,7 +133,17 @@ void check_mask(ConvPass pass, Dtype out, const ConvPointers& pointers, const Co
   check_address("mask", pointers.mask, 4);
 }
 
-// The result as a matrix with its bits.
+void check_function(ConvPass pass, const ConvProblem& p, const ConvOptions& options) {
+  if (options.activation == GemmActivation::none) return;
+  if (options.activation == GemmActivation::drelu) {
+    throw InvalidArgument("conv: activation is drelu; needs one of a forward pass (a bprop takes a mask)");
+  }
+  if (pass != ConvPass::fprop) throw InvalidArgument("conv: activation is for fprop alone");
+  sgemm::check_activation("conv", {options.activation, options.relu, p.y_type, options.clip_low, options.clip_high});
+}
+
+}  // namespace
+
 GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
   const Role role = roles_of(pass).out;
   GemmProblem g;
@@ -153,17 +163,6 @@ GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointer
   sgemm::check_mask(g);
   return g;
 }
-
-void check_function(ConvPass pass, const ConvProblem& p, const ConvOptions& options) {
-  if (options.activation == GemmActivation::none) return;
-  if (options.activation == GemmActivation::drelu) {
-    throw InvalidArgument("conv: activation is drelu; needs one of a forward pass (a bprop takes a mask)");
-  }
-  if (pass != ConvPass::fprop) throw InvalidArgument("conv: activation is for fprop alone");
-  sgemm::check_activation("conv", {options.activation, options.relu, p.y_type, options.clip_low, options.clip_high});
-}
-
-}  // namespace
 
 void check_operands(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
   const Roles roles = roles_of(pass);

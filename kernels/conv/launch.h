@@ -68,6 +68,9 @@ struct Forced {
 void check_operands(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers);
 Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options);
 
+// The result as a matrix with its bits, which pointers.mask are.
+GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers);
+
 // Sums of type `sums` in the workspace, which become the result. Vectors go along the columns or, as a bias of the mapping, rows.
 split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type, Dtype sums);
 

@@ -9,6 +9,7 @@
 #include "kernels/conv/mapping.h"
 #include "kernels/conv/sums/channel_sums.h"
 #include "kernels/conv/tensor_cores.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
 #include "src/ceil_div.h"
 #include "src/device/select_device.h"
 #include "test/gpu/bound.h"
@@ -36,7 +37,7 @@ std::int64_t Convolution::most_parts() const {
 }
 
 bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e, std::int64_t* parts) const {
-  conv_detail::tensor_cores::Made made;
+  conv_detail::tensor_cores::Made made = {false, 0};
   if (family == Family::depthwise) {
     conv_detail::depthwise::queue(current_device(), pass, p, at, e, 0, forced);
   } else if (family == Family::chains) {
@@ -45,6 +46,10 @@ bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e, 
     made = conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
   } else {
     return false;
+  }
+  if (e.mask != 0 && !made.masked) {
+    const auto plan = sgemm::mask_plan(current_device().registry(), conv_detail::masked_matrix(pass, p, at));
+    plan.values.launch(current_device(), *plan.kernel, plan.grid, 0);
   }
   if (e.sums.asked()) conv_detail::channel_sums::queue(current_device(), pass, p, at.out, e, 0, made.parts);
   if (parts != nullptr) *parts = made.parts;

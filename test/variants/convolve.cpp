@@ -2,8 +2,10 @@
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/conv/bytes.h"
 #include "kernels/conv/depthwise/depthwise.h"
@@ -22,6 +24,7 @@
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/sums/channel_sums.h"
 #include "kernels/conv/tensor_cores.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -122,13 +125,16 @@ bool in_classes(const Kernel& kernel) {
   const auto& variant = kernel.manifest().variant;
   return variant.contains("PASS") && variant.at("PASS") == "c";
 }
-// Of float32: what makes cells of pieces, what multiplies them, and what computes a pass whose operands have none.
-bool in_pieces(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if" || makes_piece_cells(kernel) ||
-         splits_on_the_way(kernel) || from_two_pieces(kernel) || adds_lost(kernel);
+// Of float32: what computes a pass whose operands have no pieces, and its bits behind it; what makes cells of pieces, what multiplies them.
+bool masks_behind(const Kernel& kernel) {
+  return kernel.manifest().op == "relu_mask_if";
 }
 bool beyond_pieces(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_if";
+  return kernel.manifest().op == "conv_if" || masks_behind(kernel);
+}
+bool in_pieces(const Kernel& kernel) {
+  return kernel.manifest().op == "conv_bf16x6" || beyond_pieces(kernel) || makes_piece_cells(kernel) ||
+         splits_on_the_way(kernel) || from_two_pieces(kernel) || adds_lost(kernel);
 }
 bool on_tensor_cores(const Kernel& kernel) {
   return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) ||
@@ -205,6 +211,9 @@ Pass pass_of(Random& random, const Kernel& kernel) {
     if (kernel.manifest().op == "depthwise_update") return {ConvPass::update, Layout::channels_last};
     const bool turned = kernel.number("STR") == 1 && pick(random, 0, 1) == 0;
     return {turned ? ConvPass::bprop : ConvPass::fprop, Layout::channels_last};
+  }
+  if (masks_behind(kernel)) {
+    return {variant.at("DO") == "write" ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   }
   if (beyond_pieces(kernel)) {
     const std::string& order = variant.at("ORDER");
@@ -351,12 +360,14 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
       if (p.flops() < 4 * limits.products && !conv_detail::piece_cells::all(what.pass, p).empty()) return p;
       continue;
     }
-    if (what.pass == ConvPass::bprop && !beyond_pieces(kernel)) {
+    if (what.pass == ConvPass::bprop && (masks_behind(kernel) || !beyond_pieces(kernel))) {
       const bool strided = p.stride != decltype(p.stride){1, 1, 1};
       if (in_classes(kernel) && !strided) p.stride[2] = 2;
       if (!in_classes(kernel)) p.stride = {1, 1, 1};
     }
-    if (beyond_pieces(kernel)) {  // vectors, or none
+    if (masks_behind(kernel)) {  // whatever kernel is before it; no position is left out
+      p.dilation = {1, 1, 1};
+    } else if (beyond_pieces(kernel)) {  // vectors, or none
       const std::int64_t odd = kernel.number("V") == kFour ? 0 : 1;
       p.c = ceil_div(p.c, kFour) * kFour + odd;
       p.k = ceil_div(p.k, kFour) * kFour + odd;
@@ -671,7 +682,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const bool gradients_of_cells =  // are copied as they are
       (makes_cells(kernel) || makes_piece_cells(kernel) || splits_on_the_way(kernel)) && pass == ConvPass::update;
   e.beta = gradients_of_cells || pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
-  e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
+  e.relu = pass == ConvPass::fprop && (masks_behind(kernel) || pick(random, 0, 1) == 1);
   if (pass == ConvPass::fprop && !e.relu && types.out != Dtype::int32 && pick(random, 0, 3) == 0 &&
       (!depthwise || goes_anywhere(kernel)))
     e.activation = GemmActivation::clip, e.clip_low = -20, e.clip_high = 33;
@@ -691,6 +702,15 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const Values scale = gpu_test::integers(random, p.k, 4, Dtype::float32);
   e.bias_f16 = at.bias_type == Dtype::float16;
   const Values bias = gpu_test::integers(random, p.k, 9, at.bias_type);
+  const bool masked = (pass == ConvPass::bprop || e.relu) && (types.out == Dtype::float32 || sgemm::half(types.out)) &&
+                      p.layout == Layout::channels_last && (masks_behind(kernel) || pick(random, 0, 2) == 0);
+  const std::int64_t row = pass == ConvPass::bprop ? p.c : p.k;
+  e.ld_mask = masked ? sgemm::words_of_mask(row) : 0;
+  std::vector<std::uint32_t> bits(static_cast<std::size_t>(of_out / row * e.ld_mask));
+  if (pass == ConvPass::bprop) std::ranges::generate(bits, [&] { return static_cast<std::uint32_t>(random()); });
+  const auto bit_of = [&](std::int64_t i) {
+    return std::pair(&bits[static_cast<std::size_t>(i / row * e.ld_mask + i % row / 32)], 1U << i % row % 32);
+  };
   Values want = gpu_test::convolution(pass, p, in1, in2);
   for (std::int64_t i = 0; i < of_out; ++i) {
     double& v = want[static_cast<std::size_t>(i)];
@@ -701,6 +721,10 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
     if (e.relu) v = std::max(v, 0.0);
     if (clips) v = std::clamp(v, static_cast<double>(e.clip_low), static_cast<double>(e.clip_high));
     v = round_result(types.out, e.rounding, v, i);
+    if (!masked) continue;
+    const auto [word, bit] = bit_of(i);
+    if (pass == ConvPass::fprop && v > 0) *word |= bit;
+    if (pass == ConvPass::bprop && (*word & bit) == 0) v = 0;
   }
 
   Convolution c;
@@ -732,7 +756,10 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (tensor_cores) {
     const bool of_parts = !makes_cells(kernel) && !is_narrow(kernel) && !swaps_narrow(kernel) && !in_pieces(kernel) &&
                           !dequantized && variant.at("YT") == "f32";
-    forced.splits = in_pieces(kernel) && !in_classes(kernel) ? pick(random, 1, 3) : of_parts ? pick(random, 2, 5) : 1;
+    forced.splits = masks_behind(kernel)                       ? 1
+                    : in_pieces(kernel) && !in_classes(kernel) ? pick(random, 1, 3)
+                    : of_parts                                 ? pick(random, 2, 5)
+                                                               : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }
@@ -747,6 +774,10 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const Buffer parts = Buffer::poisoned(sums ? conv_detail::channel_sums::workspace(pass, p, c.most_parts()) : 0);
   const bool of_squares = pick(random, 0, 1) == 1;
   if (sums) e.sums = {device_sum.address(), of_squares ? device_squares.address() : 0, parts.address(), c.most_parts()};
+  gpu_test::Bytes mask(4 * bits.size(), 0xff);  // fprop: nobody has written it
+  if (pass == ConvPass::bprop && masked) std::memcpy(mask.data(), bits.data(), mask.size());
+  const Buffer device_mask(mask);
+  if (masked) at.mask = e.mask = device_mask.address();
   const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(c.workspace(), 16));
   at.in1 = device_in1.address();
   at.in2 = device_in2.address();
@@ -768,11 +799,18 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (scaled) out.features.emplace_back("scale by column");
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
+  if (masked) out.features.emplace_back("mask");
   if (sums) out.features.emplace_back("sums of channels");
   std::int64_t left = 0;
   if (!c.queue(at, e, &left)) return convolve(random, kernel, limits);
   if (sums && left > 0) out.features.emplace_back("sums of channels in the kernel");
   out.wrong = gpu_test::difference(device_out, gpu_test::encode(want, types.out), types.out);
+  if (masked && pass == ConvPass::fprop && out.wrong.empty()) {
+    gpu_test::Bytes wanted(mask.size());
+    std::memcpy(wanted.data(), bits.data(), wanted.size());
+    out.wrong = gpu_test::difference(device_mask, wanted, Dtype::uint32);
+    if (!out.wrong.empty()) out.wrong = "mask: " + out.wrong;
+  }
   static_cast<void>(workspace.get());
   if (out.wrong.empty() && !workspace.guards().empty()) out.wrong = "the workspace " + workspace.guards();
   if (sums && out.wrong.empty()) {

@@ -143,6 +143,7 @@ class Pass {
   void run_pieces();
   void run_pieces_copied();
   void run_as_product();
+  void mask_if();
   void split_on_the_way(const hconv::Work& work, const Pixels& dy);
   void launch_pieces(const Launch& l, const Packs& packs);
   void cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out);

@@ -1,5 +1,6 @@
-// float32 by pieces: launches of bf16x3.sass, cells_bf16x3.sass, conv_bf16x6.sass and conv_if.sass.
+// float32 by pieces: launches of bf16x3.sass, cells_bf16x3.sass, conv_bf16x6.sass, conv_if.sass and what belongs to these.
 #include "kernels/conv/pass/pass.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
@@ -68,7 +69,6 @@ void Pass::run_pieces() {
   }
   const Roles roles = roles_of(pass_);
   const std::int64_t products = pieces::products_of(pass_, p_);
-  masked_ = false;
   const bool two = two_pieces::chosen(pass_, p_, forced_);
   ranges_ = arena_.take(bf16x6::kRangeBytes);
   most_exponents_ = bf16x6::most_exponents(products);
@@ -105,10 +105,22 @@ void Pass::run_pieces() {
       positions(in1, in2, out);
     }
   }
-  if (device_ != nullptr && two && made_good) {
-    two_pieces::add_lost(*device_, pass_, p_, both, out, e_.alpha, unless_, stream_.handle());
+  if (device_ == nullptr) return;
+  if (two && made_good) {
+    Epilogue own = e_;
+    if (!masked_) own.mask = 0;
+    two_pieces::add_lost(*device_, pass_, p_, both, out, own, unless_, stream_.handle());
   }
-  if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_, unless_);
+  queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_, unless_);
+  if (masked_ && e_.mask != 0) mask_if();
+}
+
+// conv_if.sass knows no bits.
+void Pass::mask_if() {
+  Values condition;
+  unless_.put(condition.u64(ranges_).u32(most_exponents_));
+  const sgemm::MaskPlan plan = sgemm::mask_if_plan(device_->registry(), masked_matrix(pass_, p_, at_), condition);
+  plan.values.launch(*device_, *plan.kernel, plan.grid, stream_.handle());
 }
 
 // Whether conv_split.sass computes this update, whose dy lies so. It stores what it finds before anything is known of dy, so not with beta.

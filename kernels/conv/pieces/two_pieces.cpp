@@ -111,14 +111,14 @@ bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t ver
   return out;
 }
 
-void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operands& o, const Pixels& out, float alpha,
-              const bf16x6::Unless& unless, StreamId stream) {
+void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operands& o, const Pixels& out,
+              const Epilogue& e, const bf16x6::Unless& unless, StreamId stream) {
   constexpr std::int64_t kSize = 4;
   const bool update = pass == ConvPass::update;
   Values v;
   v.u64(out.address);
-  if (!update) v.u32(kSize * out.pitch).u32(out.count());
-  v.u64(o.in1.address).u64(o.in2.address).u32(kSize * o.in1.pitch).u32(kSize * o.in2.pitch).f32(alpha);
+  if (!update) v.u32(kSize * out.pitch).u32(out.count()).u64(e.mask).u32(4 * e.ld_mask);
+  v.u64(o.in1.address).u64(o.in2.address).u32(kSize * o.in1.pitch).u32(kSize * o.in2.pitch).f32(e.alpha);
   v.divisor(p.k).divisor(p.c).u32(p.filter[0] * p.filter[1] * p.filter[2]);
   v.divisor(p.filter[2]).divisor(p.filter[1]);
   const auto y = p.out();

@@ -28,16 +28,16 @@ struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
-// Whether add_lost() can follow: behind sums that are stored as they are. A mask of relu is another kernel's.
+// Whether add_lost() can follow: behind sums that are stored as they are, or masked.
 bool made_good(ConvPass pass, const Epilogue& epilogue);
 // f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. made_good: add_lost() follows.
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
            StreamId stream);
 // What all kernels behind look at. Sums of `products`.
 bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products);
-// Behind the kernels that have written dx (bprop) or dw.
+// Behind the kernels that have written dx (bprop) or dw, dx with e.mask applied, if there is one.
 void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operands& operands, const Pixels& out,
-              float alpha, const bf16x6::Unless& unless, StreamId stream);
+              const Epilogue& e, const bf16x6::Unless& unless, StreamId stream);
 
 // The maps of conv_f16x3.sass from those of hconv.sass, which are of one piece.
 void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);

@@ -1,6 +1,8 @@
 #include "kernels/gemm/epilogue/relu_mask.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
@@ -14,6 +16,40 @@ constexpr std::int64_t kMaxWords = std::int64_t{1} << 29;  // of a row: in bytes
 
 std::int64_t matrices_of(const GemmProblem& p) {
   return p.sum_batch ? 1 : p.batch;
+}
+
+constexpr std::int64_t kMaskColumns = 256;  // of a warp
+constexpr std::int64_t kMaskWarps = 8;
+
+std::string_view doing(const GemmProblem& p) {
+  return applies_mask(p) ? "apply" : "write";
+}
+
+const Kernel* named(const Registry& registry, const std::string& name) {
+  const Kernel* kernel = registry.find(name);
+  if (kernel == nullptr) throw Error("there is no kernel " + name + " for this device's architecture");
+  return kernel;
+}
+
+// What warps take: parts of rows.
+struct RowParts {
+  std::int64_t of_row = 0, total = 0;
+};
+RowParts row_parts_of(const GemmProblem& p) {
+  const std::int64_t of_row = ceil_div(p.n, kMaskColumns);
+  const std::int64_t total = matrices_of(p) * p.m * of_row;
+  if (total >= kMaxRows) {
+    throw InvalidArgument("gemm: m is " + std::to_string(p.m) + " and n " + std::to_string(p.n) +
+                          "; a mask needs less than 2^31 rows of 256 elements");
+  }
+  return {of_row, total};
+}
+
+Values values_of(const GemmProblem& p, const RowParts& parts) {
+  Values v;
+  v.u64(p.c).u64(p.mask).u64(static_cast<std::uint64_t>(p.stride_c));
+  v.u32(parts.total).divisor(parts.of_row).divisor(p.m).u32(p.n).u32(p.ldc).u32(4 * p.ld_mask);
+  return v;
 }
 
 }  // namespace
@@ -47,22 +83,20 @@ void check_mask(const GemmProblem& p) {
 }
 
 MaskPlan mask_plan(const Registry& registry, const GemmProblem& p) {
-  constexpr std::int64_t kColumns = 256;  // of a warp
-  constexpr std::int64_t kWarps = 8;
-  MaskPlan out;
-  const std::string name =
-      std::string("relu_mask_") + (applies_mask(p) ? "apply_" : "write_") + std::string(word_of(p.c_type));
-  out.kernel = registry.find(name);
-  if (out.kernel == nullptr) throw Error("there is no kernel " + name + " for this device's architecture");
-  const std::int64_t parts = ceil_div(p.n, kColumns);
-  const std::int64_t total = matrices_of(p) * p.m * parts;
-  if (total >= kMaxRows) {
-    throw InvalidArgument("gemm: m is " + std::to_string(p.m) + " and n " + std::to_string(p.n) +
-                          "; a mask needs less than 2^31 rows of 256 elements");
-  }
-  out.values.u64(p.c).u64(p.mask).u64(static_cast<std::uint64_t>(p.stride_c));
-  out.values.u32(total).divisor(parts).divisor(p.m).u32(p.n).u32(p.ldc).u32(4 * p.ld_mask);
-  out.grid.x = static_cast<std::uint32_t>(ceil_div(total, kWarps));
+  const RowParts parts = row_parts_of(p);
+  return {named(registry, "relu_mask_" + std::string(doing(p)) + "_" + std::string(word_of(p.c_type))),
+          values_of(p, parts),
+          {static_cast<std::uint32_t>(ceil_div(parts.total, kMaskWarps)), 1, 1}};
+}
+
+MaskPlan mask_if_plan(const Registry& registry, const GemmProblem& p, const Values& condition) {
+  constexpr std::int64_t kMost = 4 * 132;  // CTAs: a few a multiprocessor, which mostly find nothing to do
+  const RowParts parts = row_parts_of(p);
+  const std::int64_t ctas = std::min(ceil_div(parts.total, kMaskWarps), kMost);
+  MaskPlan out = {named(registry, "relu_mask_if_" + std::string(doing(p))),
+                  values_of(p, parts),
+                  {static_cast<std::uint32_t>(ctas), 1, 1}};
+  out.values.u32(kMaskWarps * ctas).all(condition);
   return out;
 }
 

@@ -29,5 +29,7 @@ struct MaskPlan {
 };
 // Of the C that a product has left. The problem has a mask.
 MaskPlan mask_plan(const Registry& registry, const GemmProblem& problem);
+// relu_mask_if.sass, with the parameters of the condition: ranges and what follows.
+MaskPlan mask_if_plan(const Registry& registry, const GemmProblem& problem, const Values& condition);
 
 }  // namespace nervanagpu::sgemm

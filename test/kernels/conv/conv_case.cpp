@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/halo/cells.h"
@@ -21,6 +22,7 @@
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/conv/sums/channel_sums.h"
 #include "kernels/conv/tensor_cores.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
 #include "nervanagpu/tensor.hpp"
 #include "src/device/select_device.h"
 #include "src/numbers/philox.h"
@@ -155,10 +157,40 @@ void check_sums(const ConvCase& c, const Bits& bits, const std::vector<std::uint
   }
 }
 
-// What the pass reads besides its tensors.
+// What the pass reads besides its tensors; fprop writes the mask.
 struct Vectors {
-  Bits bias, scale;
+  Bits bias, scale, mask;
 };
+
+// Rows of the mask are those of the result as it lies, of so many elements.
+std::int64_t masked_row(const ConvCase& c) {
+  return last_length(c.p, conv_detail::roles_of(c.pass).out);
+}
+std::size_t mask_words(const ConvCase& c) {
+  const std::int64_t n = masked_row(c);
+  return c.mask ? static_cast<std::size_t>(elements_of(c.p, conv_detail::roles_of(c.pass).out) / n *
+                                           sgemm::words_of_mask(n))
+                : 0;
+}
+// Of element i: its word and bit.
+std::pair<std::size_t, std::uint32_t> mask_bit(const ConvCase& c, std::size_t i) {
+  const auto n = static_cast<std::size_t>(masked_row(c));
+  const auto words = static_cast<std::size_t>(sgemm::words_of_mask(masked_row(c)));
+  return {i / n * words + i % n / 32, 1U << (i % n % 32)};
+}
+// What fprop must write.
+void check_mask(const ConvCase& c, const Bits& bits, const Bits& got) {
+  Bits want(got.size());
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const auto [word, bit] = mask_bit(c, i);
+    if (value_of(c.p.y_type, bits[i]) > 0) want[word] |= bit;
+  }
+  const auto wrong = std::ranges::mismatch(want, got).in1 - want.begin();
+  if (wrong == static_cast<std::ptrdiff_t>(want.size())) return;
+  throw std::runtime_error("word " + std::to_string(wrong) + " of the mask is " +
+                           std::to_string(got[static_cast<std::size_t>(wrong)]) + ", should be " +
+                           std::to_string(want[static_cast<std::size_t>(wrong)]));
+}
 
 Bits expected(const ConvCase& c, const Integers& sums, const Bits& before, const Vectors& vectors) {
   const Dtype type = type_of(c.p, conv_detail::roles_of(c.pass).out);
@@ -174,6 +206,10 @@ Bits expected(const ConvCase& c, const Integers& sums, const Bits& before, const
       v = std::clamp(v, static_cast<double>(c.options.clip_low), static_cast<double>(c.options.clip_high));
     }
     out[i] = rounded(v, type, c.options.rounding, i);
+    if (c.mask && c.pass == ConvPass::bprop) {
+      const auto [word, bit] = mask_bit(c, i);
+      if ((vectors.mask[word] & bit) == 0) out[i] = 0;
+    }
   }
   return out;
 }
@@ -195,6 +231,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   Guarded out = memory(static_cast<std::size_t>(elements_of(c.p, roles.out)), types[2], rows(roles.out));
   Guarded d = memory(vectors.bias.size(), c.bias_type);
   Guarded s = memory(vectors.scale.size(), Dtype::float32);
+  Guarded m = Guarded(4 * mask_words(c), 0);
   const auto channels = c.pass == ConvPass::update ? 0 : static_cast<std::size_t>(shape_of(c.p, roles.out).back());
   Guarded sum = memory(c.channel_sum ? channels : 0, Dtype::float32);
   Guarded squares = memory(c.channel_sum_squares ? channels : 0, Dtype::float32);
@@ -203,6 +240,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   if (before != nullptr) out.set(*before, types[2]);
   d.set(vectors.bias, c.bias_type);
   s.set(vectors.scale, Dtype::float32);
+  m.set(vectors.mask, Dtype::float32);
   const bool forced = !c.forced.kernel.empty() || c.forced.splits != 0 || c.forced.limits.grid_z != 65535;
   const bool hconv = c.forced.kernel.ends_with("x1") || c.forced.kernel.ends_with("x2") ||
                      conv_detail::gconv::forced_run(c.forced) != 0 || conv_detail::halo::is_forced(c.forced) ||
@@ -229,6 +267,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   pointers.workspace = workspace.address();
   if (c.bias) pointers.bias = d.address();
   if (c.scale) pointers.scale = s.address();
+  if (c.mask) pointers.mask = m.address();
   pointers.bias_type = c.bias_type;
   if (c.channel_sum) pointers.channel_sum = sum.address();
   if (c.channel_sum_squares) pointers.channel_sum_squares = squares.address();
@@ -243,12 +282,15 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
     e.scale = pointers.scale;
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
+    e.mask = pointers.mask;
+    e.ld_mask = sgemm::words_of_mask(masked_row(c));
     e.sums = {pointers.channel_sum, pointers.channel_sum_squares, parts.address(), most_parts};
-    conv_detail::tensor_cores::Made made;
+    conv_detail::tensor_cores::Made made = {false, 0};
     if (by_cells) {
       const auto inner = [&](ConvPass pass, const ConvProblem& p, const ConvPointers& at) {
         conv_detail::Epilogue own = e;
         own.sums = {};
+        own.mask = 0;
         conv_detail::tensor_cores::queue(device, pass, p, at, own, {});
       };
       conv_detail::by_cells::queue(device, cells.value(), c.p, pointers, e, inner, {});
@@ -256,6 +298,10 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
       made = conv_detail::tensor_cores::queue(device, c.pass, c.p, pointers, e, {}, c.forced);
     } else {
       conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
+    }
+    if (c.mask && !made.masked) {
+      const auto plan = sgemm::mask_plan(device.registry(), conv_detail::masked_matrix(c.pass, c.p, pointers));
+      plan.values.launch(device, *plan.kernel, plan.grid, 0);
     }
     if (c.kernels_sums && made.parts == 0) throw std::runtime_error("the kernel leaves no parts of sums");
     if (sums) conv_detail::channel_sums::queue(device, c.pass, c.p, pointers.out, e, 0, made.parts);
@@ -265,6 +311,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   static_cast<void>(workspace.get(Dtype::uint8));  // its guard zones
   static_cast<void>(parts.get(Dtype::uint8));
   Bits result = out.get(types[2]);
+  if (c.mask && c.pass == ConvPass::fprop) check_mask(c, result, m.get(Dtype::float32));
   if (c.channel_sum) check_sums(c, result, sum.get(Dtype::float32), false);
   if (c.channel_sum_squares) check_sums(c, result, squares.get(Dtype::float32), true);
   return result;
@@ -272,8 +319,8 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
 
 }  // namespace
 
-Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2) {
-  return run(device, c, in1, in2, nullptr, {});
+Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, std::uint32_t mask_word) {
+  return run(device, c, in1, in2, nullptr, {{}, {}, Bits(mask_words(c), mask_word)});
 }
 
 std::string judge(Device& device, std::mt19937& random, const ConvCase& c, Bits* bits) {
@@ -287,6 +334,10 @@ std::string judge(Device& device, std::mt19937& random, const ConvCase& c, Bits*
   Vectors vectors;
   if (c.bias) vectors.bias = integers(random, c.p.k, c.bias_type, 20);
   if (c.scale) vectors.scale = integers(random, c.p.k, Dtype::float32, 4);
+  if (c.mask) {
+    vectors.mask.resize(mask_words(c));
+    for (std::uint32_t& word : vectors.mask) word = static_cast<std::uint32_t>(random());
+  }
   const std::string what = text_of(c.pass, c.p) + ", kernel *" + c.forced.kernel + ", splits " +
                            std::to_string(c.forced.splits) + ", shift " + std::to_string(c.shift);
   const Bits wanted = expected(c, convolve(c.pass, c.p, values(in1, type1), values(in2, type2)), before, vectors);
@@ -353,6 +404,7 @@ void choose_epilogue(std::mt19937& random, ConvCase& c) {
       c.options.clip_low = -5, c.options.clip_high = 9;
     }
   }
+  if (is_float(type) && (c.pass == ConvPass::bprop || c.options.relu)) c.mask = pick(random, 0, 2) == 0;
   if (is_float(type) && c.pass != ConvPass::update) {
     c.channel_sum = pick(random, 0, 3) == 0;
     c.channel_sum_squares = pick(random, 0, 3) == 0;

@@ -15,9 +15,10 @@ namespace nervanagpu::test {
 struct ConvCase {
   ConvPass pass = ConvPass::fprop;
   ConvProblem p;
-  ConvOptions options;  // of them, not bias and scale; no activation but clip
+  ConvOptions options;  // of them, not bias, scale and mask; no activation but clip
   bool bias = false;
   bool scale = false;                                     // a factor for each filter
+  bool mask = false;                                      // bits of relu: fprop with it writes them, bprop applies them
   bool channel_sum = false, channel_sum_squares = false;  // of what is stored, beside sums of these bits
   bool kernels_sums = false;                              // forced: the kernel leaves their parts
   Dtype bias_type = Dtype::float32;
@@ -30,9 +31,9 @@ struct ConvCase {
 // what is wrong, and where. `bits`: what was computed.
 std::string judge(Device& device, std::mt19937& random, const ConvCase& c, std::vector<std::uint32_t>* bits = nullptr);
 
-// The pass on given data (elements as bits), with nothing expected of it.
+// The pass on given data (elements as bits), with nothing expected of it but of a mask that it writes. A mask that it applies has this word.
 std::vector<std::uint32_t> run(Device& device, const ConvCase& c, const std::vector<std::uint32_t>& in1,
-                               const std::vector<std::uint32_t>& in2);
+                               const std::vector<std::uint32_t>& in2, std::uint32_t mask_word = 0x5b3f6c97);
 
 // For the pass and the problem: floats; x bytes in a first layer; or x and w bytes in an fprop, with any result.
 void choose_types(std::mt19937& random, ConvCase& c);

@@ -67,6 +67,7 @@ class OnPieces : public OnTensorCores {
     c.forced.splits = 3;
     c.options.alpha = 2.0F;
     c.options.relu = c.bias = c.pass == ConvPass::fprop;
+    c.mask = c.pass != ConvPass::update;
     ASSERT_EQ(judge(device_, random_, c), "") << k.name();
     if (c.pass == ConvPass::update) c.p.c = 64;  // else left to conv.sass
     c.options.beta = -1.0F;

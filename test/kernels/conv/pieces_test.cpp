@@ -234,6 +234,8 @@ TEST_P(PiecesTest, OutOfRange) {
         ConvCase c = case_of(pass, number % 2 == 0 ? 128 : 192);
         c.forced.splits = splits;
         if (number % 3 == 0) c.p.stride = {1, 2, 2};
+        c.options.relu = pass == ConvPass::fprop;
+        c.mask = pass != ConvPass::update;
         Bits in1 = first_of(c);
         Bits in2 = second_of(c);
         Bits& where = number % 2 == 0 ? in1 : in2;

@@ -297,6 +297,17 @@ TEST_P(TwoPiecesTest, LostElementsOfBprop) {
     put(w, kFilter * taps + taps / 2, kChannels, kChannel, 1.234567e-10);
     put(w, 20 * taps + taps - 1, kChannels, kChannel, -7.654321e-16);
     expect_made_good(c, dy, w, alone);
+    ConvCase masked = c;
+    masked.mask = true;
+    const std::uint32_t word = 0x92d35ac6;
+    const Bits plain = two(c, dy, w);
+    const Bits some = test::run(device_, masked, dy, w, word);
+    std::int64_t tiny = 0;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      ASSERT_EQ(some[i], (word >> i % kChannels & 1) != 0 ? plain[i] : 0) << i;
+      tiny += some[i] == 0 && std::abs(test::value_of(Dtype::float32, plain[i])) < 1e-7 && plain[i] << 1 != 0 ? 1 : 0;
+    }
+    EXPECT_GT(tiny, 5);
     if (checked()) return;
     // With three of them a CTA has no room for all.
     Bits more = w;
@@ -405,6 +416,8 @@ TEST_P(TwoPiecesTest, OutOfRange) {
         ConvCase c = case_of(pass, number % 2 == 0 || pass == ConvPass::update ? 128 : 64);
         c.forced.splits = splits;
         if (number % 3 == 0) c.p.stride = {1, 2, 2};
+        c.options.relu = pass == ConvPass::fprop;
+        c.mask = pass != ConvPass::update;
         Bits in1 = first_of(c);
         Bits in2 = second_of(c);
         Bits& where = number % 2 == 0 ? in1 : in2;
