@@ -247,6 +247,14 @@ void LaunchPaths::convolutions() {
   follow("fprop by pieces", [&] { conv_fprop(exact, maps, filters, made, by_pieces); });
   follow("bprop by pieces", [&] { conv_bprop(exact, maps, filters, made, by_pieces); });
   follow("update by pieces", [&] { conv_update(exact, maps, made, changed, by_pieces); });
+  exact.n = 64;  // tiles enough without splits, behind which another kernel writes the bits
+  const Tensor more_maps = Tensor::empty({64, 28, 28, 256});
+  Tensor relu_bits = Tensor::empty({64, 28, 28, 8}, Dtype::uint32), more = Tensor::empty({64, 28, 28, 256});
+  ConvOptions masked = by_pieces;
+  masked.mask = &relu_bits;
+  follow("bprop by pieces with a mask", [&] { conv_bprop(exact, more_maps, filters, more, masked); });
+  masked.relu = true;
+  follow("fprop by pieces with a mask", [&] { conv_fprop(exact, more_maps, filters, more, masked); });
   ConvProblem strided;  // pictures of few channels, whose gradient goes by cells
   strided.n = 64, strided.c = 3, strided.k = 64;
   strided.in = {1, 112, 112}, strided.filter = {1, 7, 7}, strided.pad = {0, 3, 3}, strided.stride = {1, 2, 2};

@@ -33,6 +33,7 @@
 #include "test/gpu/cases.h"
 #include "test/gpu/reference.h"
 #include "test/variants/convolution.h"
+#include "test/variants/convolution_kinds.h"
 #include "test/variants/epilogue.h"
 #include "test/variants/other.h"
 
@@ -63,83 +64,6 @@ Dtype type_of(const std::string& word) {
     if (sgemm::word_of(t) == word) return t;
   }
   throw std::logic_error("no type is called " + word);
-}
-
-bool gathers(const Kernel& kernel) {
-  return kernel.manifest().op == "gconv";
-}
-bool shares_taps(const Kernel& kernel) {
-  return kernel.manifest().op == "halo";
-}
-bool shares_products(const Kernel& kernel) {
-  return kernel.manifest().op == "halo_update";
-}
-bool makes_cells(const Kernel& kernel) {
-  return kernel.manifest().op == "cells";
-}
-bool keeps_filters(const Kernel& kernel) {
-  return kernel.manifest().op == "resident";
-}
-bool swaps_operands(const Kernel& kernel) {
-  return kernel.manifest().op == "halo_swapped";
-}
-bool is_narrow(const Kernel& kernel) {
-  return kernel.manifest().op == "narrow" || kernel.manifest().op == "narrow_filters";
-}
-// Results are only packed, behind a bias and a relu.
-bool swaps_narrow(const Kernel& kernel) {
-  return kernel.manifest().op == "narrow_swapped";
-}
-bool updates_narrow(const Kernel& kernel) {
-  return kernel.manifest().op == "narrow_update";
-}
-bool is_depthwise(const Kernel& kernel) {
-  return kernel.manifest().op.starts_with("depthwise");
-}
-bool goes_anywhere(const Kernel& kernel) {
-  return kernel.manifest().op == "depthwise_any";
-}
-bool goes_back(const Kernel& kernel) {
-  return kernel.manifest().op == "depthwise_back";
-}
-bool makes_piece_cells(const Kernel& kernel) {
-  return kernel.manifest().op == "cells_bf16x3";
-}
-// dy of few columns, taken apart by the product's own warps.
-bool splits_on_the_way(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_split";
-}
-// Two pieces, and behind a gradient what these have lost: nothing of integers, which it looks for.
-bool from_two_pieces(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_f16x3";
-}
-bool adds_lost(const Kernel& kernel) {
-  return kernel.manifest().op.starts_with("conv_lost");
-}
-// fprop in half blocks.
-bool in_half_blocks(const Kernel& kernel) {
-  return kernel.manifest().op == "hconv" && kernel.manifest().variant.at("PASS") == "h";
-}
-// bprop with strides, all classes of positions in one launch.
-bool in_classes(const Kernel& kernel) {
-  const auto& variant = kernel.manifest().variant;
-  return variant.contains("PASS") && variant.at("PASS") == "c";
-}
-// Of float32: what computes a pass whose operands have no pieces, and its bits behind it; what makes cells of pieces, what multiplies them.
-bool masks_behind(const Kernel& kernel) {
-  return kernel.manifest().op == "relu_mask_if";
-}
-bool beyond_pieces(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_if" || masks_behind(kernel);
-}
-bool in_pieces(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_bf16x6" || beyond_pieces(kernel) || makes_piece_cells(kernel) ||
-         splits_on_the_way(kernel) || from_two_pieces(kernel) || adds_lost(kernel);
-}
-bool on_tensor_cores(const Kernel& kernel) {
-  return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) ||
-         makes_cells(kernel) || keeps_filters(kernel) || swaps_operands(kernel) || shares_products(kernel) ||
-         is_narrow(kernel) || swaps_narrow(kernel) || updates_narrow(kernel);
 }
 
 // fprop of bytes that cells.sass has made float16.
@@ -181,7 +105,7 @@ std::string end_of(const Kernel& kernel) {
 }
 
 // Its variant takes all launches of the pass.
-bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
+bool takes_all_launches(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
   conv_detail::Forced forced;
   forced.kernel = end_of(kernel);
   return conv_detail::halo::takes(pass, p, forced);
@@ -299,7 +223,7 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     }
     if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
     if (limits.in_turn && what.pass == ConvPass::bprop && !in_classes(kernel)) p.stride = {1, 1, 1};
-    if (shares_taps(kernel) && !shares_taps(kernel, p, what.pass)) continue;
+    if (shares_taps(kernel) && !takes_all_launches(kernel, p, what.pass)) continue;
     ConvProblem least = p;
     if (in_classes(kernel)) least.in = smallest_class(p);
     if (limits.in_turn && tiles(kernel, least, what.pass) < 3) continue;  // of a CTA

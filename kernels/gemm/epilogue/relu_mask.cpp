@@ -18,9 +18,6 @@ std::int64_t matrices_of(const GemmProblem& p) {
   return p.sum_batch ? 1 : p.batch;
 }
 
-constexpr std::int64_t kMaskColumns = 256;  // of a warp
-constexpr std::int64_t kMaskWarps = 8;
-
 std::string_view doing(const GemmProblem& p) {
   return applies_mask(p) ? "apply" : "write";
 }
@@ -31,25 +28,23 @@ const Kernel* named(const Registry& registry, const std::string& name) {
   return kernel;
 }
 
-// What warps take: parts of rows.
-struct RowParts {
-  std::int64_t of_row = 0, total = 0;
-};
-RowParts row_parts_of(const GemmProblem& p) {
-  const std::int64_t of_row = ceil_div(p.n, kMaskColumns);
-  const std::int64_t total = matrices_of(p) * p.m * of_row;
-  if (total >= kMaxRows) {
-    throw InvalidArgument("gemm: m is " + std::to_string(p.m) + " and n " + std::to_string(p.n) +
-                          "; a mask needs less than 2^31 rows of 256 elements");
-  }
-  return {of_row, total};
+// Of all rows.
+std::int64_t all_words(const GemmProblem& p) {
+  const std::int64_t total = matrices_of(p) * p.m * words_of_mask(p.n);
+  if (total < kMaxRows) return total;
+  throw InvalidArgument("gemm: m is " + std::to_string(p.m) + " and n " + std::to_string(p.n) +
+                        "; a mask needs less than 2^31 words of 32 bits");
 }
 
-Values values_of(const GemmProblem& p, const RowParts& parts) {
+Values values_of(const GemmProblem& p) {
   Values v;
   v.u64(p.c).u64(p.mask).u64(static_cast<std::uint64_t>(p.stride_c));
-  v.u32(parts.total).divisor(parts.of_row).divisor(p.m).u32(p.n).u32(p.ldc).u32(4 * p.ld_mask);
+  v.u32(all_words(p)).divisor(words_of_mask(p.n)).divisor(p.m).u32(p.n).u32(p.ldc).u32(4 * p.ld_mask);
   return v;
+}
+std::int64_t ctas_of(const GemmProblem& p) {
+  constexpr std::int64_t kWords = 64;  // of a CTA
+  return ceil_div(all_words(p), kWords);
 }
 
 }  // namespace
@@ -83,20 +78,18 @@ void check_mask(const GemmProblem& p) {
 }
 
 MaskPlan mask_plan(const Registry& registry, const GemmProblem& p) {
-  const RowParts parts = row_parts_of(p);
   return {named(registry, "relu_mask_" + std::string(doing(p)) + "_" + std::string(word_of(p.c_type))),
-          values_of(p, parts),
-          {static_cast<std::uint32_t>(ceil_div(parts.total, kMaskWarps)), 1, 1}};
+          values_of(p),
+          {static_cast<std::uint32_t>(ctas_of(p)), 1, 1}};
 }
 
 MaskPlan mask_if_plan(const Registry& registry, const GemmProblem& p, const Values& condition) {
   constexpr std::int64_t kMost = 4 * 132;  // CTAs: a few a multiprocessor, which mostly find nothing to do
-  const RowParts parts = row_parts_of(p);
-  const std::int64_t ctas = std::min(ceil_div(parts.total, kMaskWarps), kMost);
-  MaskPlan out = {named(registry, "relu_mask_if_" + std::string(doing(p))),
-                  values_of(p, parts),
-                  {static_cast<std::uint32_t>(ctas), 1, 1}};
-  out.values.u32(kMaskWarps * ctas).all(condition);
+  constexpr std::int64_t kWarps = 8;
+  const std::int64_t ctas = std::min(ctas_of(p), kMost);
+  MaskPlan out = {
+      named(registry, "relu_mask_if_" + std::string(doing(p))), values_of(p), {static_cast<std::uint32_t>(ctas), 1, 1}};
+  out.values.u32(kWarps * ctas).all(condition);
   return out;
 }
 
