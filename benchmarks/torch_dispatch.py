@@ -156,6 +156,18 @@ def of_blocks() -> dict[str, dict[str, Call]]:
                 ATEN.sum.dim_IntList(grad, [0, 2, 3]),
             ),
         },
+        "convolution_backward, of x": {
+            "aten": lambda: ATEN.convolution_backward.default(
+                grad, image, filters, [4], *one, False, [0, 0], 1, [True, False, False]
+            ),
+            "torch.ops.nervanagpu": lambda: OPS.convolution_input.default(grad, filters, image.shape, *one, 1),
+        },
+        "convolution_backward, of the weight": {
+            "aten": lambda: ATEN.convolution_backward.default(
+                grad, image, filters, [4], *one, False, [0, 0], 1, [False, True, False]
+            ),
+            "torch.ops.nervanagpu": lambda: OPS.convolution_weight.default(grad, image, filters.shape, *one, 1),
+        },
         "max_pool2d_with_indices": {
             "aten": lambda: ATEN.max_pool2d_with_indices.default(image, [2, 2], [2, 2]),
             "torch.ops.nervanagpu": lambda: OPS.max_pool.default(image, *two),

@@ -108,6 +108,8 @@ std::optional<std::int64_t> row_stride(const Array& x) {
   return stride;
 }
 
+}  // namespace
+
 Array linear(const Array& x, const Array& weight, const std::optional<Array>& bias, std::int64_t activation,
              std::int64_t precision) {
   const Call call{&x, &weight, bias ? &*bias : nullptr};
@@ -140,6 +142,8 @@ Array linear(const Array& x, const Array& weight, const std::optional<Array>& bi
   gemm(a, Call::ours(weight, {k, n}, {weight.stride(1), weight.stride(0)}), c, options);
   return out;
 }
+
+namespace {
 
 constexpr std::array kProducts{
     Operator{"mm(Tensor a, Tensor b, int precision) -> Tensor", boxed<mm>},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "python/torch_ops/array.h"
 
@@ -13,5 +14,7 @@ void check_product(const Array& a, const Array& b, std::int64_t axes);
 Array mm(const Array& a, const Array& b, std::int64_t precision);
 Array bmm(const Array& a, const Array& b, std::int64_t precision);
 Array addmm(const Array& bias, const Array& a, const Array& b, double beta, double alpha, std::int64_t precision);
+Array linear(const Array& x, const Array& weight, const std::optional<Array>& bias, std::int64_t activation,
+             std::int64_t precision);
 
 }  // namespace nervanagpu::python::torch

@@ -49,7 +49,7 @@ struct ListObject;     // a list of Values
   F(dtype_complex64, std::int32_t (*)())                                                                      \
   F(dtype_complex128, std::int32_t (*)())
 
-// F(name, type, symbol): what overrides of aten's operators want (overrides.cpp). All of it is there since torch 2.14.
+// F(name, type, symbol): what operators entered from Python want (from_python.h). All of it is there since torch 2.14.
 #define NG_TORCH_PYTHON(F)                                                                      \
   F(from_python, Failed (*)(void* object, TensorObject** out), "torch_tensor_from_pyobject")    \
   F(to_python, Failed (*)(TensorObject*, void* type, void** out), "torch_tensor_to_pyobject")   \
@@ -57,6 +57,7 @@ struct ListObject;     // a list of Values
   F(push, Failed (*)(ListObject*, Value), "torch_list_push_back")                               \
   F(new_handle, Failed (*)(TensorObject*, TensorObject * *out), "aoti_torch_new_tensor_handle") \
   F(new_value, Failed (*)(Value * *out), "torch_new_stable_ivalue")                             \
+  F(grad_mode_is_enabled, bool (*)(), "aoti_torch_grad_mode_is_enabled")                        \
   F(dispatch, Failed (*)(const char* name, const char* overload, Value* stack), "aoti_torch_call_dispatcher")
 
 struct Shim {

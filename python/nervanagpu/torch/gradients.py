@@ -85,10 +85,8 @@ def autocast(arguments: tuple[Any, ...], device: str) -> list[Any]:
     return [cast(a) for a in arguments]
 
 
-def register(
-    library: Any, name: str, setup: Function, backward: Function, tangent: Function, record: Function | None
-) -> None:
-    """Makes `library`'s operator `name` differentiable.
+def register(name: str, setup: Function, backward: Function, tangent: Function, record: Function | None) -> Function:
+    """Notes how the operator `name` is differentiated; its kernel for autograd, (keyset, *inputs, **keywords).
 
     setup(ctx, inputs, keywords, output): keeps what the formulas need.
     backward(ctx, *grads): gradients of the inputs, those at the end left out where they have none.
@@ -113,7 +111,7 @@ def register(
         with torch._C._AutoDispatchBelowAutograd():
             return operator.redispatch(keyset & after, *inputs, **keywords)
 
-    library.impl(name, kernel, "Autograd", with_keyset=True)
+    return kernel
 
 
 def _filler(schema: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]:

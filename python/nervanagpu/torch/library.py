@@ -15,6 +15,7 @@ Function = Callable[..., Any]
 _REFUSED = "nervanagpu: "  # how the compiled operators begin what they say of their arguments
 
 LIBRARY = torch.library.Library("nervanagpu", "DEF")
+_ENTRIES = native.entries()
 
 
 def operator(
@@ -35,7 +36,7 @@ def operator(
             gradients.CASTING.add(name)
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         for key in ("CPU", "CUDA"):
-            LIBRARY.impl(name, kernel, key)
+            LIBRARY.impl(name, _ENTRIES.of_device(name, kernel) if _ENTRIES else kernel, key)
         torch.library.register_fake(f"nervanagpu::{name}", _checking(fake), lib=LIBRARY)
         if autocast:
             for device in ("cpu", "cuda"):
@@ -82,8 +83,9 @@ def why_refused(error: RuntimeError) -> str | None:
 
 
 def _checking(fake: Function) -> Function:
-    def run(*args: object, **kwargs: object) -> Any:
+    def run(*args: object, **kwargs: Any) -> Any:
         check_fakes(*(t for t in tree_leaves(args) if isinstance(t, torch.Tensor)))
+        native.precision_number(kwargs.get("precision"))
         return fake(*args, **kwargs)
 
     return run
@@ -104,7 +106,8 @@ def derivative(
     """Registers the function below it as the operator's backward formula: gradients.register says of what kind."""
 
     def enter(backward: Function) -> Function:
-        gradients.register(LIBRARY, name, setup, backward, tangent, record)
+        kernel = gradients.register(name, setup, backward, tangent, record)
+        LIBRARY.impl(name, _ENTRIES.of_autograd(name, kernel) if _ENTRIES else kernel, "Autograd", with_keyset=True)
         return backward
 
     return enter

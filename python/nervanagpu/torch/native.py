@@ -24,6 +24,7 @@ _NUMBER_OF = {name: i for i, (name, reads) in enumerate(_core.ACTIVATIONS.items(
 ACTIVATIONS = tuple(_NUMBER_OF)
 _PRECISIONS = {"strict": 0, "tensor": 1}
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+OVERRIDES_KEY = "Fake"  # the dispatch key of torch's under which aten's operators are ours (override.py)
 
 
 _libraries: list[ctypes.PyDLL] = []
@@ -106,6 +107,43 @@ def overrides() -> Overrides | None:
     return Overrides(_libraries[0]) if version_has_overrides() else None
 
 
+class Entries:
+    """Operators of torch.ops.nervanagpu as torch enters them, compiled (entries.cpp)."""
+
+    def __init__(self, library: ctypes.PyDLL, strange: int) -> None:
+        library.ng_torch_autograd.restype = None
+        library.ng_torch_autograd.argtypes = (ctypes.c_uint64, ctypes.py_object)
+        library.ng_torch_autograd(strange, forward_ad)
+        self._make = library.ng_torch_entry
+        self._make.restype, self._make.argtypes = ctypes.py_object, (ctypes.c_char_p, ctypes.c_int, ctypes.py_object)
+
+    def of_device(self, name: str, other: Callable[..., Any]) -> Callable[..., Any]:
+        """(*arguments): the operator, or for what is not usual `other`; that alone if it is not among these."""
+        made: Callable[..., Any] | None = self._make(name.encode(), False, other)
+        return other if made is None else made
+
+    def of_autograd(self, name: str, other: Callable[..., Any]) -> Callable[..., Any]:
+        """(keyset, *arguments): the same; `other` also where a derivative is wanted."""
+        made: Callable[..., Any] | None = self._make(name.encode(), True, other)
+        return other if made is None else made
+
+
+def bits_of(*keys: str) -> int:
+    """Of torch's dispatch keys, as a keyset's raw_repr() has them."""
+    out = 0
+    for key in keys:
+        out |= torch._C.DispatchKeySet(torch._C._parse_dispatch_key(key)).raw_repr()
+    return out
+
+
+def entries() -> Entries | None:
+    """None: Python does it all."""
+    if not version_has_overrides():
+        return None
+    plain = bits_of("CPU", "CUDA", "BackendSelect", "PythonDispatcher", "ADInplaceOrView", OVERRIDES_KEY)
+    return Entries(_libraries[0], torch._C._after_autograd_keyset.raw_repr() & ~plain)
+
+
 def _absent(*operands: object) -> Any:
     raise RuntimeError(f"nervanagpu: no compiled operators: {why_not}")
 
@@ -114,12 +152,12 @@ def _absent(*operands: object) -> Any:
 
 
 def precision_number(name: str | None) -> int:
-    """ValueError: a name that is none."""
+    """RuntimeError: a name that is none."""
     if name is None:
         return -1
     number = _PRECISIONS.get(name) if isinstance(name, str) else None
     if number is None:
-        raise ValueError(f"precision is {name!r}; needs 'strict' or 'tensor'")
+        raise RuntimeError(f"nervanagpu: precision is {name!r}; needs 'strict' or 'tensor'")
     return number
 
 

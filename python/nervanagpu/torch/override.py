@@ -58,7 +58,7 @@ def _compiled_calls(forget: bool) -> Counter[str]:
 
 # --- what a thread uses: bits of families, kept where torch takes them along to the threads of a backward() ---------
 
-_NAME = "Fake"
+_NAME = native.OVERRIDES_KEY
 _KEY = torch._C._parse_dispatch_key(_NAME)
 _BELOW = torch._C._dispatch_keyset_full_after(_KEY)
 _BITS = {name: 1 << i for i, name in enumerate(aten.FAMILIES)}
@@ -67,15 +67,8 @@ _PLACE = "nervanagpu.torch.use"
 _include, _used = torch._C._dispatch_tls_set_dispatch_key_included, torch._C._get_obj_in_tls
 
 
-def _bits(*keys: str) -> int:
-    out = 0
-    for key in keys:
-        out |= torch._C.DispatchKeySet(torch._C._parse_dispatch_key(key)).raw_repr()
-    return out
-
-
 # Modes, tensors that are not plain, devices that are not ours.
-_STRANGE = _BELOW.raw_repr() & ~_bits("CPU", "CUDA", "BackendSelect", "PythonDispatcher")
+_STRANGE = _BELOW.raw_repr() & ~native.bits_of("CPU", "CUDA", "BackendSelect", "PythonDispatcher")
 
 
 class use:

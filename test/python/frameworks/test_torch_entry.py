@@ -36,7 +36,8 @@ def test_the_file_needs_no_torch(python: Callable[..., Any]) -> None:
     assert done.stdout == "libtorch_cpu.so, which `import torch` loads\n0 None\n", done.stderr
 
 
-EXPORTED = {f"ng_torch_{name}" for name in ("register", "has_overrides", "override", "override_calls", "use")}
+NAMES = ("register", "has_overrides", "override", "override_calls", "use", "autograd", "entry")
+EXPORTED = {f"ng_torch_{name}" for name in NAMES}
 STABLE = {"_Py_NoneStruct", "_Py_TrueStruct", "_Py_FalseStruct", "_Py_Dealloc"}  # of Python's stable interface
 
 
