@@ -6,8 +6,9 @@
 Operands have no elements, so that nothing is computed: what is left is arguments, the dispatcher, checks and a new
 tensor. "recorded" wants gradients, "and back" also finds them, "in a Function" has torch's own operator in an autograd
 function of Python: what one costs, whose ever the operator is. "used" is aten's operator inside ngt.use(), for those of
-VGG, a residual block and a transformer block. Of the thread's own time, a run takes the least of rounds in turn. Each
-run is a process, in turn with the operators compiled and entered from Python; medians of runs.
+VGG, a residual block and a transformer block. "nothing done" is the same with a function of Python in our place that
+gives back results which are there: what torch takes to reach one. Of the thread's own time, a run takes the least of
+rounds in turn. Each run is a process, in turn with the operators compiled and entered from Python; medians of runs.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from report import commit, save
 F = torch.nn.functional
 OPS, ATEN = torch.ops.nervanagpu, torch.ops.aten
 ENTRIES = ("compiled", "python")
+OURS = ("mm", "addmm", "bmm", "convolution", "convolution_backward", "max_pool2d_with_indices",
+        "max_pool2d_with_indices_backward")  # fmt: skip
 DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
 Call = Callable[[], Any]
 Table = dict[str, dict[str, float]]
@@ -200,6 +203,28 @@ def of_blocks() -> dict[str, dict[str, Call]]:
     }
 
 
+def doing_nothing(cases: dict[str, dict[str, Call]], calls: int, rounds: int) -> Table:
+    """aten's operators with such kernels of Python. Before ngt.use() is first entered, which takes their place."""
+    own, others = torch.library.Library("aten", "IMPL"), torch.library.Library("_", "IMPL")
+    key = torch._C._parse_dispatch_key(ngt.native.OVERRIDES_KEY)
+    others.fallback(torch.library.fallthrough_kernel, ngt.native.OVERRIDES_KEY)
+    plain: dict[str, dict[str, Call]] = {}
+    for name, ways in cases.items():
+        if name.partition(",")[0] not in OURS:
+            continue
+        plain[name] = {"aten, nothing done": ways["aten"]}
+        if name in OURS:
+            result = ways["aten"]()
+            own.impl(getattr(ATEN, name).default, lambda *a, r=result, **k: r, ngt.native.OVERRIDES_KEY)
+    torch._C._dispatch_tls_set_dispatch_key_included(key, True)
+    try:
+        return measure(plain, calls, rounds)
+    finally:
+        torch._C._dispatch_tls_set_dispatch_key_included(key, False)
+        own._destroy()
+        others._destroy()
+
+
 def there_and_back(call: Call, leaves: list[torch.Tensor]) -> Call:
     """The call, and the gradients of `leaves`."""
     grad = torch.empty_like(call())
@@ -236,9 +261,10 @@ def one_run(calls: int, rounds: int) -> Table:
     cases = of_blocks()
     with torch.no_grad():
         blocks = measure(cases, calls, rounds)
+        nothing = doing_nothing(cases, calls, rounds)
         with ngt.use():
             used = measure({name: {"aten, used": ways["aten"]} for name, ways in cases.items()}, calls, rounds)
-    return table | {f"aten.{name}": ways | used[name] for name, ways in blocks.items()}
+    return table | {f"aten.{name}": ways | nothing.get(name, {}) | used[name] for name, ways in blocks.items()}
 
 
 def of_processes(options: argparse.Namespace) -> dict[str, list[Table]]:
