@@ -42,7 +42,7 @@ double registers_microseconds(const GemmProblem& p) {
   const f16x3_rs::Choice choice = f16x3_rs::choice_of(p);
   return choice.splits == 0 ? std::numeric_limits<double>::infinity() : choice.cost + kLaunches;
 }
-double two_microseconds(const GemmProblem& p) {
+double least_microseconds(const GemmProblem& p) {
   return std::min(written_microseconds(p), registers_microseconds(p));
 }
 
@@ -88,11 +88,15 @@ bool takes(const GemmProblem& p) {
   if (!bf16x6::possible(p)) return false;
   if (p.splits != 0) return true;
   const double strict = strict_microseconds(p);
-  return three_microseconds(p) < strict || (exact_enough(p) && two_microseconds(p) < strict);
+  return three_microseconds(p) < strict || (exact_enough(p) && least_microseconds(p) < strict);
 }
 
 bool in_two(const GemmProblem& p) {
-  return exact_enough(p) && two_microseconds(p) < three_microseconds(p);
+  return exact_enough(p) && least_microseconds(p) < three_microseconds(p);
+}
+
+TwoMicroseconds two_microseconds(const GemmProblem& p) {
+  return {least_microseconds(p), strict_behind(p) ? strict_microseconds(p) : three_microseconds(p)};
 }
 
 bool in_registers(const GemmProblem& p) {

@@ -17,6 +17,12 @@ bool takes(const GemmProblem& problem);
 // exact than multiply-adds. With `splits` given, whose rows do not depend on the others, never.
 bool in_two(const GemmProblem& problem);
 
+// What it takes so, and what comes on top of that where two pieces do not do, by the model of an H200.
+struct TwoMicroseconds {
+  double done = 0, behind = 0;
+};
+TwoMicroseconds two_microseconds(const GemmProblem& problem);
+
 // Of one that is in_two(): pieces of its large operand are best taken on the way to registers (f16x3_rs.h), whose splits it has. It
 // has them, too, where that operand does not lie as that kernel wants it, so that its bits do not depend on it.
 bool in_registers(const GemmProblem& problem);
