@@ -44,6 +44,10 @@ GemmProblem shape_of(ConvPass pass, const ConvProblem& p) {
 
 namespace {
 
+bool possible_of_float32(const ConvProblem& p) {
+  return pieces::asked(p) && is_one(p) && p.layout == Layout::channels_last;
+}
+
 // As if there were a workspace, and no epilogue.
 GemmProblem plain(const GemmProblem& problem) {
   GemmProblem g = problem;
@@ -75,7 +79,7 @@ double microseconds(const GemmProblem& g, const Costs& costs) {
 
 bool of_float32(ConvPass pass, const ConvProblem& p) {
   constexpr std::int64_t kTile = 64;
-  if (!pieces::asked(p) || !is_one(p) || p.layout != Layout::channels_last) return false;
+  if (!possible_of_float32(p)) return false;
   const GemmProblem g = plain(shape_of(pass, p));
   if (nervanagpu::pieces::takes(g) && nervanagpu::pieces::in_two(g)) return true;
   // One tile and a long k: conv.sass cuts it into more parts (64x64x401408 on an H100: 154 us, gemm() 210).
@@ -88,6 +92,7 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
 bool of_float32(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
   constexpr std::int64_t kBlock = 64;
   constexpr double kLost = 2.4e-8;  // of normal numbers
+  if (!possible_of_float32(p)) return false;
   const bool whole = e.beta == 0 || p.c % kBlock == 0;
   if (pass != ConvPass::update || !whole || !two_pieces::made_good(pass, e) || !two_pieces::chosen(pass, p))
     return of_float32(pass, p);

@@ -1,16 +1,19 @@
 // conv_f16x3.sass: every variant, random convolutions, the error of its sums, and what it leaves to three pieces or multiply-adds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kernels/conv/pieces/two_pieces.h"
+#include "kernels/conv/product.h"
 #include "kernels/conv/tensor_cores.h"
 #include "src/ceil_div.h"
 #include "test/kernels/conv/conv_case.h"
@@ -450,6 +453,43 @@ TEST_P(TwoPiecesTest, Scales) {
   }
 }
 
+// The library's own choice, unforced: layers just large enough for two pieces are exact, and have as few or as many taps as they have.
+TEST_P(TwoPiecesTest, LayersThatChooseThem) {
+  if (checked() || idle()) return;
+  int taken = 0;
+  for (const ConvPass pass : kPasses) {
+    for (const std::int64_t taps : {1, 3}) {
+      ConvCase c;
+      c.pass = pass;
+      c.p.precision = Precision::tensor;
+      c.p.c = taps == 1 ? 528 : 256, c.p.k = taps == 1 ? 528 : 512;
+      c.p.in = {1, 14, 14}, c.p.filter = {1, taps, taps}, c.p.pad = {0, taps / 2, taps / 2};
+      while (c.p.n < 256 && !conv_detail::two_pieces::chosen(pass, c.p)) ++c.p.n;
+      if (!conv_detail::two_pieces::chosen(pass, c.p)) continue;
+      ++taken;
+      c.options.relu = pass == ConvPass::fprop;
+      c.mask = pass != ConvPass::update;
+      const auto integers = [](Bits bits) {
+        for (std::uint32_t& v : bits) {
+          const double whole = std::clamp(std::nearbyint(test::value_of(Dtype::float32, v)), -3.0, 3.0);
+          v = test::bits_of(Dtype::float32, whole);
+        }
+        return bits;
+      };
+      const Bits in1 = integers(first_of(c));
+      const Bits in2 = integers(second_of(c));
+      const Bits got = test::run(device_, c, in1, in2);
+      c.p.precision = Precision::strict;
+      const Bits want = test::run(device_, c, in1, in2);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        ASSERT_TRUE(got[i] == want[i] || ((got[i] | want[i]) << 1) == 0)
+            << "pass " << static_cast<int>(pass) << ", taps " << taps << ", n " << c.p.n << ", element " << i;
+      }
+    }
+  }
+  EXPECT_EQ(taken, 6);
+}
+
 conv_detail::Forced forced(const char* kernel, std::int64_t splits = 0) {
   conv_detail::Forced out;
   out.kernel = kernel, out.splits = splits;
@@ -467,6 +507,27 @@ TEST(TwoPiecesChoice, TakesLongSumsOfLargeLayers) {
     EXPECT_FALSE(chosen(pass, test::vgg_layer(64, 7, 64)));
   }
   EXPECT_FALSE(chosen(ConvPass::fprop, test::vgg_layer(48, 56, 256))) << "a short sum";
+}
+
+// A filter of one tap alone is a product, whatever the other ways would take.
+TEST(TwoPiecesChoice, MoreTapsAreNoProduct) {
+  std::mt19937 random(3);
+  const auto some = [&](std::initializer_list<std::int64_t> of) { return *(of.begin() + random() % of.size()); };
+  int products = 0;
+  for (int i = 0; i < 400; ++i) {
+    ConvProblem p = test::vgg_layer(some({64, 96, 256, 480, 832}), some({7, 14, 28, 56}), some({64, 160, 256, 512}));
+    const std::int64_t taps = some({1, 2, 3, 5});
+    p.n = some({16, 64, 128});
+    p.filter = {1, taps, taps}, p.pad = {0, taps / 2, taps / 2}, p.stride = {1, some({1, 1, 2}), 1};
+    conv_detail::Epilogue e;
+    e.beta = static_cast<float>(some({0, 1}));
+    for (const ConvPass pass : kPasses) {
+      const bool is = conv_detail::product::of_float32(pass, p, e);
+      EXPECT_TRUE(!is || conv_detail::product::is_one(p)) << i << ", pass " << static_cast<int>(pass);
+      products += is ? 1 : 0;
+    }
+  }
+  EXPECT_GT(products, 50);
 }
 
 }  // namespace
