@@ -80,7 +80,7 @@ std::string shown(const Shape& shape) {
 
 std::string dtype_name(std::int32_t type) {
   const Shim& s = shim();
-  const std::array<std::pair<std::int32_t, const char*>, 12> names{{{s.float32, "float32"},
+  const std::array<std::pair<std::int32_t, const char*>, 20> names{{{s.float32, "float32"},
                                                                     {s.float16, "float16"},
                                                                     {s.bfloat16, "bfloat16"},
                                                                     {s.dtype_float64(), "float64"},
@@ -91,7 +91,15 @@ std::string dtype_name(std::int32_t type) {
                                                                     {s.dtype_int64(), "int64"},
                                                                     {s.dtype_bool(), "bool"},
                                                                     {s.dtype_complex64(), "complex64"},
-                                                                    {s.dtype_complex128(), "complex128"}}};
+                                                                    {s.dtype_complex128(), "complex128"},
+                                                                    {s.dtype_complex32(), "complex32"},
+                                                                    {s.dtype_uint16(), "uint16"},
+                                                                    {s.dtype_uint32(), "uint32"},
+                                                                    {s.dtype_uint64(), "uint64"},
+                                                                    {s.dtype_float8_e4m3fn(), "float8_e4m3fn"},
+                                                                    {s.dtype_float8_e5m2(), "float8_e5m2"},
+                                                                    {s.dtype_float8_e4m3fnuz(), "float8_e4m3fnuz"},
+                                                                    {s.dtype_float8_e5m2fnuz(), "float8_e5m2fnuz"}}};
   for (const auto& [number, name] : names) {
     if (number == type) return std::string("torch.") + name;
   }
@@ -118,7 +126,7 @@ void Array::look() {
                       s.get_strides(handle_, &strides) != 0 || s.get_dtype(handle_, &dtype_) != 0 ||
                       s.get_device_type(handle_, &device_type_) != 0 || s.get_device_index(handle_, &device_) != 0 ||
                       s.get_data_ptr(handle_, &data_) != 0;
-  if (failed) refuse("a tensor without memory, or one that torch tells nothing of");
+  if (failed) refuse("an operand is None, or a tensor whose memory torch does not show");
   sizes_ = sizes;
   strides_ = strides;
 }

@@ -2,6 +2,8 @@
 #include "python/torch_ops/products.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "python/torch_ops/numbers.h"
 #include "python/torch_ops/operators.h"
@@ -53,6 +55,14 @@ Array bmm(const Array& a, const Array& b, std::int64_t precision) {
 
 namespace {
 
+// As float32. Throws what is too large for it, which is no infinity yet.
+float in_float32(const char* name, double value) {
+  if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
+    refuse(std::string(name) + " is " + std::to_string(value) + "; needs a number that float32 holds");
+  }
+  return static_cast<float>(value);
+}
+
 bool spreads_to(const Array& bias, std::int64_t m, std::int64_t n) {
   if (bias.axes() > 2) return false;
   const auto fits = [&](std::int64_t from_end, std::int64_t length) {
@@ -69,7 +79,8 @@ Array addmm(const Array& bias, const Array& a, const Array& b, double beta, doub
   const Call call{&bias, &a, &b};
   check_product(a, b, 2);
   GemmOptions options = options_of(call, precision);
-  options.alpha = static_cast<float>(alpha);
+  options.alpha = in_float32("alpha", alpha);
+  const float scale = in_float32("beta", beta);
   const std::int64_t m = a.size(0), n = b.size(1);
   if (!spreads_to(bias, m, n)) {
     refuse("bias " + shown(bias.sizes()) + "; needs what can be broadcast to " + shown({m, n}));
@@ -83,7 +94,7 @@ Array addmm(const Array& bias, const Array& a, const Array& b, double beta, doub
     options.bias = &row;
   } else if (beta != 0) {
     copy(out, bias);
-    options.beta = static_cast<float>(beta);
+    options.beta = scale;
   }
   Tensor c = Call::ours(out);
   const std::int64_t k = alpha == 0 ? 0 : a.size(1);  // as BLAS has it: then no element of a and b is read

@@ -47,7 +47,15 @@ struct ListObject;     // a list of Values
   F(dtype_int64, std::int32_t (*)())                                                                          \
   F(dtype_bool, std::int32_t (*)())                                                                           \
   F(dtype_complex64, std::int32_t (*)())                                                                      \
-  F(dtype_complex128, std::int32_t (*)())
+  F(dtype_complex128, std::int32_t (*)())                                                                     \
+  F(dtype_complex32, std::int32_t (*)())                                                                      \
+  F(dtype_uint16, std::int32_t (*)())                                                                         \
+  F(dtype_uint32, std::int32_t (*)())                                                                         \
+  F(dtype_uint64, std::int32_t (*)())                                                                         \
+  F(dtype_float8_e4m3fn, std::int32_t (*)())                                                                  \
+  F(dtype_float8_e5m2, std::int32_t (*)())                                                                    \
+  F(dtype_float8_e4m3fnuz, std::int32_t (*)())                                                                \
+  F(dtype_float8_e5m2fnuz, std::int32_t (*)())
 
 // F(name, type, symbol): what operators entered from Python want (from_python.h). All of it is there since torch 2.14.
 #define NG_TORCH_PYTHON(F)                                                                      \

@@ -119,6 +119,7 @@ def _dot(a: Tensor, b: Tensor) -> Tensor:
 
 def _baddbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     need(bias.dtype == a.dtype, f"operands of several dtypes: {bias.dtype}, {a.dtype}")
+    alpha, beta = native.real("alpha", alpha), native.real("beta", beta)
     y: Tensor = BMM(a, b)
     if alpha != 1:
         y.mul_(alpha)

@@ -15,7 +15,10 @@ CHANNELS_LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
 
 
 class Unsupported(RuntimeError):
-    """What our kernels do not do; says why."""
+    """What our kernels do not do; says why, as the compiled operators do."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"nervanagpu: {why}")
 
 
 def need(condition: bool, why: str) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from nervanagpu.torch import gradients, native
-from nervanagpu.torch.bridge import Unsupported, check_fakes
+from nervanagpu.torch.bridge import Unsupported, check_fakes, need
 
 Function = Callable[..., Any]
 _REFUSED = "nervanagpu: "  # how the compiled operators begin what they say of their arguments
@@ -30,7 +30,7 @@ def operator(
 
     def register(in_python: Function) -> Function:
         name = schema.partition("(")[0]
-        kernel = _refusing_as_torch(in_python) if native.why_not else compiled
+        kernel = _refusing_as_torch(in_python, schema) if native.why_not else compiled
         gradients.KERNELS[name] = kernel
         if autocast:
             gradients.CASTING.add(name)
@@ -46,11 +46,15 @@ def operator(
     return register
 
 
-def _refusing_as_torch(in_python: Function) -> Function:
+def _refusing_as_torch(in_python: Function, schema: str) -> Function:
     """The same, but what the library refuses is torch's RuntimeError, as the compiled operators have it."""
+    arguments = torch._C.parse_schema(schema).arguments
+    tensors = [(i, a.name) for i, a in enumerate(arguments) if isinstance(a.type, torch.TensorType)]
 
     def run(*args: object, **kwargs: Any) -> Any:
         native.precision_number(kwargs.get("precision"))
+        for i, name in tensors:
+            need(args[i] is not None, f"an operand is None: {name}; needs a tensor")
         try:
             return in_python(*args, **kwargs)
         except (ValueError, TypeError, MemoryError) as error:
@@ -77,9 +81,8 @@ def _saying_unsupported(compiled: Function) -> Function:
 def why_refused(error: RuntimeError) -> str | None:
     """Why operands are not ours, if that is what the error says."""
     text = str(error)
-    if isinstance(error, Unsupported):
-        return text
-    return text.removeprefix(_REFUSED) if type(error) is RuntimeError and text.startswith(_REFUSED) else None
+    ours = type(error) in (RuntimeError, Unsupported) and text.startswith(_REFUSED)
+    return text.removeprefix(_REFUSED) if ours else None
 
 
 def _checking(fake: Function) -> Function:

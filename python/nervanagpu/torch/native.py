@@ -24,6 +24,7 @@ _NUMBER_OF = {name: i for i, (name, reads) in enumerate(_core.ACTIVATIONS.items(
 ACTIVATIONS = tuple(_NUMBER_OF)
 _PRECISIONS = {"strict": 0, "tensor": 1}
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+_LARGEST = torch.finfo(torch.float32).max
 OVERRIDES_KEY = "Fake"  # the dispatch key of torch's under which aten's operators are ours (override.py)
 
 
@@ -170,10 +171,13 @@ def activation_number(name: str) -> int:
 
 
 def real(name: str, value: Any) -> float:
-    """RuntimeError: what is no real number."""
+    """RuntimeError: what is no real number, or none that float32 holds."""
     if isinstance(value, str | complex):
         raise RuntimeError(f"nervanagpu: {name} is {value!r}; needs a real number")
-    return float(value)
+    out = float(value)
+    if _LARGEST < abs(out) < float("inf"):
+        raise RuntimeError(f"nervanagpu: {name} is {out:g}; needs a number that float32 holds")
+    return out
 
 
 def three(numbers: Sequence[int]) -> tuple[int, ...]:

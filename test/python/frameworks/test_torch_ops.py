@@ -204,7 +204,7 @@ def test_operands_that_torch_negates_when_they_are_read(name: str) -> None:
 
 
 @each
-@pytest.mark.parametrize("wrong", [torch.float64, torch.int32, torch.bool, torch.complex64])
+@pytest.mark.parametrize("wrong", [torch.float64, torch.int32, torch.bool, torch.complex64, torch.float8_e5m2])
 def test_wrong_dtypes_are_refused_by_name(name: str, wrong: Any) -> None:
     ours, _, _ = CASES[name]
     operands = _operands(name)
@@ -219,19 +219,38 @@ BAD: list[tuple[Function, str]] = [
     (lambda: OPS.linear(rand(2, 3), rand(4, 3), activation="clip"), "activation is 'clip'"),
     (lambda: OPS.linear(rand(2, 3), rand(4, 3), activation=""), "activation is ''"),
     (lambda: OPS.addmm(rand(2), rand(2, 3), rand(3, 2), beta=1j), "beta is 1j"),
+    (lambda: OPS.addmm(rand(2), rand(2, 3), rand(3, 2), beta=-1e39), "beta is -1.*; needs a number that float32 holds"),
+    (
+        lambda: OPS.addmm(rand(2), rand(2, 3), rand(3, 2), alpha=1e300),
+        "alpha is 1.*; needs a number that float32 holds",
+    ),
+    (lambda: OPS.mm(None, rand(3, 2)), "nervanagpu: an operand is None"),
+    (lambda: OPS.mm(rand(2, 3).to("meta"), rand(3, 2)), "nervanagpu: operands on .* and meta"),
     (lambda: OPS.convolution(rand(*IMAGE), rand(*FILTERS), None, [1], [0, 0], [1, 1], 1), "stride has 1 numbers"),
     (lambda: OPS.convolution(rand(*IMAGE), rand(*FILTERS), None, [1, 1], [0, -1], [1, 1], 1), "padding is .*-1"),
-    (lambda: OPS.convolution(rand(*IMAGE), rand(*FILTERS), None, [1, 1], [0, 2**40], [1, 1], 1), "padding is"),
+    (
+        lambda: OPS.convolution(rand(*IMAGE), rand(*FILTERS), None, [1, 1], [0, 2**40], [1, 1], 1),
+        "padding is|can't allocate",
+    ),
     (lambda: OPS.convolution(rand(*IMAGE), rand(*FILTERS), None, *ONE[:3], 0), "groups"),
-    (lambda: OPS.convolution_input(rand(*RESULT), rand(*FILTERS), [2, 3], *ONE), "size has 2 numbers"),
+    (lambda: OPS.convolution_input(rand(*RESULT), rand(*FILTERS), [2, 3], *ONE), "size has 2 numbers|x has 2 axes"),
     (lambda: OPS.convolution_input(rand(*RESULT), rand(*FILTERS), [2, 3, 9, 6], *ONE), "the gradient is"),
-    (lambda: OPS.convolution_weight(rand(*RESULT), rand(*IMAGE), [4, 3, 3, 3, 3], *ONE), "size has 5 numbers"),
+    (lambda: OPS.convolution_weight(rand(*RESULT), rand(*IMAGE), [4, 3, 3, 3, 3], *ONE), "size has 5 numbers|needs 3"),
     (lambda: OPS.convolution_weight(rand(*RESULT), rand(*IMAGE), [4, 3, 3, -3], *ONE), "nervanagpu: "),
     (lambda: OPS.max_pool(rand(*IMAGE), [2], *WINDOWS[1:]), "kernel has 1 numbers"),
     (lambda: OPS.max_pool(rand(*IMAGE), [2, 2], [1, 1], [2, 0]), "padding"),
     (lambda: OPS.max_pool_backward(rand(2, 3, 4, 5), rand(*IMAGE), *WINDOWS), "the gradient is"),
     (lambda: OPS.avg_pool(rand(3, 4), *WINDOWS), "axes"),
 ]
+
+
+def test_numbers_as_large_as_there_are() -> None:
+    a, b = torch.ones(2, 3, device=DEVICE), torch.ones(3, 2, device=DEVICE)
+    largest = torch.finfo(torch.float32).max
+    for scale in (largest / 4, -float("inf"), float("nan"), 2**62, True):
+        for scales in ({"alpha": scale}, {"beta": scale}):
+            got, want = (f(b[0], a, b, **scales) for f in (OPS.addmm, torch.addmm))
+            assert torch.allclose(got, want, equal_nan=True)
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))

@@ -189,6 +189,9 @@ def test_left_by_another_thread() -> None:
 ATEN = torch.ops.aten
 REFUSED: list[tuple[str, Any]] = [
     ("addmm", lambda: torch.addmm(rand(5), rand(3, 4), rand(4, 5), alpha=3j)),
+    ("addmm", lambda: torch.addmm(rand(5), rand(3, 4), rand(4, 5), alpha=1e300)),
+    ("addmm", lambda: torch.addmm(rand(5), rand(3, 4), rand(4, 5), beta=-1e39)),
+    ("baddbmm", lambda: torch.baddbmm(rand(2, 3, 5), rand(2, 3, 4), rand(2, 4, 5), alpha=1e300)),
     ("baddbmm", lambda: torch.baddbmm(rand(2, 3, 5), rand(2, 3, 4).half(), rand(2, 4, 5).half())),
     ("baddbmm", lambda: torch.baddbmm(rand(2, 3, 5).double(), rand(2, 3, 4), rand(2, 4, 5))),
     ("convolution", lambda: F.conv2d(rand(2, 3, 5, 5), rand(0, 3, 3, 3))),
