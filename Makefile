@@ -4,6 +4,7 @@
 #   JOBS=N                 parallel jobs (default: every core)
 #   GTEST_SOURCE_DIR=DIR   GoogleTest's sources, where it is not installed
 #   UNITY=1                compile the files of a folder together: a build from nothing takes half the time, one of changes longer
+#   WERROR=1               the compiler's warnings about our files are errors (the dev preset's default)
 #   SECONDS=N              how long `make fuzz` runs
 #   ARGS="..."             further arguments of the program that a verb runs
 SHELL := /bin/bash
@@ -16,6 +17,7 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 SECONDS ?= 60
 preset ?= release
+WERROR ?= $(filter dev,$(preset))
 export PYTHON
 
 ifdef NO_SETUP
@@ -27,8 +29,8 @@ else
   py := $(CURDIR)/.venv/bin/python
 endif
 
-unity = -DNG_UNITY=$(if $(UNITY),ON,OFF)
-configure = >/dev/null cmake --preset $(preset) $(unity) -DNG_PYTHON=ON -DPython_EXECUTABLE="$$(command -v $(py))" \
+flags = -DNG_UNITY=$(if $(UNITY),ON,OFF) -DNG_WERROR=$(if $(WERROR),ON,OFF)
+configure = >/dev/null cmake --preset $(preset) $(flags) -DNG_PYTHON=ON -DPython_EXECUTABLE="$$(command -v $(py))" \
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
@@ -130,7 +132,7 @@ coverage: ## count rows and opcode values of each architecture, into benchmarks/
 
 fuzz: ## hostile input for SECONDS in all: templates, assembler text, words, cubins, files of weights and choices, under sanitizers (clang)
 	$(setup) build fuzz
-	@>/dev/null cmake --preset fuzz $(unity)
+	@>/dev/null cmake --preset fuzz $(flags)
 	@cmake --build --preset fuzz -j $(JOBS) --target fuzzers
 	@$(py) tools/fuzz.py --seconds $(SECONDS) $(ARGS)
 
