@@ -10,12 +10,14 @@ import math
 import operator
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nervanagpu._core import GPUTensor
+
+T = TypeVar("T")
 
 AxisError: type[ValueError] = getattr(np, "exceptions", np).AxisError  # NumPy 1.24 has it in the top module
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -55,13 +57,13 @@ def integer(function: str, name: str, value: Any, low: int | None = None, high: 
     return number
 
 
-def no_bool(function: str, name: str, value: object) -> Any:
+def no_bool(function: str, name: str, value: T) -> T:
     """`value`, a number or several, none of them a bool: an integer to Python, but not to NumPy's functions in C."""
-    if value is None or type(value) is int:
-        return value
-    held = value if isinstance(value, tuple | list) else (value,)
-    if any(isinstance(v, bool) for v in held):
-        raise TypeError(f"{function}: {name} is {shown(value)}; needs an integer, not a bool (an integer is required)")
+    if value is not None and type(value) is not int:
+        held = value if isinstance(value, tuple | list) else (value,)
+        if any(isinstance(v, bool) for v in held):
+            needs = "needs an integer, not a bool (an integer is required)"
+            raise TypeError(f"{function}: {name} is {shown(value)}; {needs}")
     return value
 
 

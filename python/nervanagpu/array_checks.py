@@ -80,7 +80,7 @@ def real_if_close(x: Operand, tol: float = 100) -> GPUTensor:
 
 
 @public()
-def common_type(*arrays: object) -> Any:
+def common_type(*arrays: object) -> type[np.generic] | str:
     """The float dtype that holds the values of all; of integers float64. TypeError for bools."""
     kinds = []
     for k, x in enumerate(arrays):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
+T = TypeVar("T")
 FLOAT32 = np.dtype(np.float32)
 
 
@@ -119,7 +120,7 @@ def _has_floats(host: Any) -> bool:
     return bool(host.dtype.kind == "f" or host.dtype.name == dtypes.BFLOAT16)
 
 
-def _numbers(values: object, dtype: Any) -> Any:
+def _numbers(values: object, dtype: Any) -> npt.NDArray[Any]:
     """A list as an array, whose numbers are checked as NumPy checks them: no NaN and nothing too large for integers."""
     wanted = _core.dtype(dtype)
     if (
@@ -179,11 +180,12 @@ def empty(
     return named(_made(_core.empty, shape, FLOAT32 if dtype is None else dtype), name)
 
 
-def _dtype_of(value: object) -> Any:
+def _dtype_of(value: object) -> dtypes.DType:
     """The dtype of new elements with that value: its own, of Python's integers and bools NumPy's, of its floats that of
     zeros and ones."""
     if hasattr(value, "dtype"):
-        return value.dtype
+        own: dtypes.DType = value.dtype
+        return own
     if isinstance(value, int) and not isinstance(value, bool):
         return np.dtype(np.uint64 if value >> 63 == 1 else np.int64)
     if is_array_like(value) and not isinstance(value, list | tuple):
@@ -469,6 +471,48 @@ def _real(function: str, name: str, value: object) -> float:
     return number(function, name, value)
 
 
+@overload
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> GPUTensor: ...
+
+
+@overload
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
+    device: DeviceLike = None,
+) -> tuple[GPUTensor, GPUTensor | float | complex]: ...
+
+
+@overload
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int,
+    endpoint: bool,
+    retstep: Literal[True],
+    dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> tuple[GPUTensor, GPUTensor | float | complex]: ...
+
+
 @public(numpy=False)
 def linspace(
     start: Any,
@@ -480,7 +524,7 @@ def linspace(
     axis: int = 0,
     *,
     device: DeviceLike = None,
-) -> Any:
+) -> GPUTensor | tuple[GPUTensor, GPUTensor | float | complex]:
     """`num` numbers from start to stop, with it or without, equally far apart; `retstep`: and how far.
 
     Complex numbers give complex128, or the complex `dtype`. Of tensors the numbers stand along a new axis, at `axis`.
@@ -490,7 +534,8 @@ def linspace(
     from nervanagpu import manipulation, spaced_numbers
 
     if spaced_numbers.several(start, stop):
-        return spaced_numbers.linspace(start, stop, num, endpoint, retstep, dtype, axis)
+        made, apart = spaced_numbers.linspace(start, stop, num, endpoint, dtype, axis)
+        return (made, apart) if retstep else made
     manipulation.axis_of("linspace", axis, 1)
     if isinstance(start, complex) or isinstance(stop, complex):
         ends = [(complex(e).real, complex(e).imag) for e in (start, stop)]
@@ -612,8 +657,22 @@ def meshgrid(*arrays: object, indexing: str = "xy", sparse: bool = False, copy: 
     return made
 
 
+@overload
+def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: Literal[False] = False) -> GPUTensor: ...
+
+
+@overload
+def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, *, sparse: Literal[True]) -> tuple[GPUTensor, ...]: ...
+
+
+@overload
+def indices(dimensions: Shape, dtype: npt.DTypeLike, sparse: Literal[True]) -> tuple[GPUTensor, ...]: ...
+
+
 @public(numpy=False)
-def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: bool = False) -> Any:
+def indices(
+    dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: bool = False
+) -> GPUTensor | tuple[GPUTensor, ...]:
     """The indices of a grid: (axes, *dimensions); sparse: a tuple of one for each axis, of length 1 along others."""
     lengths = _core.shape(tuple(dimensions) if isinstance(dimensions, Iterator) else dimensions)
     if sparse:
@@ -626,7 +685,7 @@ def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: bool = F
 
 
 @public(numpy=False)
-def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: npt.DTypeLike = float, **more: object) -> Any:
+def fromfunction(function: Callable[..., T], shape: Shape, *, dtype: npt.DTypeLike = float, **more: object) -> T:
     """function(*indices(shape), **more)."""
     grid = indices(shape, dtype)
     return function(*(grid[a] for a in range(grid.shape[0])), **more)

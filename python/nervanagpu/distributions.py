@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -281,7 +281,13 @@ class Generator(Counts):
         rising = a + elementwise.sqrt(u * ((b - a) * (c - a)))
         return elementwise.where(u < turn, rising, b - elementwise.sqrt((1 - u) * ((b - a) * (b - c))))
 
-    def permutation(self, x: Operand, axis: int = 0) -> Any:
+    @overload
+    def permutation(self, x: int | GPUTensor, axis: int = 0) -> GPUTensor: ...
+
+    @overload
+    def permutation(self, x: Operand, axis: int = 0) -> GPUTensor | npt.NDArray[Any]: ...
+
+    def permutation(self, x: Operand, axis: int = 0) -> GPUTensor | npt.NDArray[Any]:
         """0 .. x - 1 in any order, or a copy of x with the parts along `axis` in any order; of texts NumPy's array."""
         if is_integer(x):
             return sorting.argsort(self._uniform((integer("permutation", "x", x, 0),)))
@@ -311,9 +317,25 @@ class Generator(Counts):
         else:
             host_sampling.reorder(x, axis, self.permutation)
 
+    @overload
+    def choice(
+        self,
+        a: int | GPUTensor,
+        size: Size = None,
+        replace: bool = True,
+        p: object = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> GPUTensor: ...
+
+    @overload
     def choice(
         self, a: Operand, size: Size = None, replace: bool = True, p: object = None, axis: int = 0, shuffle: bool = True
-    ) -> Any:
+    ) -> GPUTensor | npt.NDArray[Any]: ...
+
+    def choice(
+        self, a: Operand, size: Size = None, replace: bool = True, p: object = None, axis: int = 0, shuffle: bool = True
+    ) -> GPUTensor | npt.NDArray[Any]:
         """Elements of a along `axis` (or of 0 .. a - 1), again and again or each once; p: how likely each one is.
 
         Of texts and other objects it is an array of the host, or one of them. shuffle has no effect: the order is
@@ -384,7 +406,7 @@ class Generator(Counts):
         return _core.as_dtype(elementwise.add(free @ root, centre), np.float32)
 
 
-def _root(cov: Any, method: str, check_valid: str, tol: float) -> Any:
+def _root(cov: npt.NDArray[Any], method: str, check_valid: str, tol: float) -> npt.NDArray[Any]:
     """A matrix whose product with its transpose is cov."""
     if method == "cholesky":
         return np.linalg.cholesky(cov)
@@ -394,4 +416,5 @@ def _root(cov: Any, method: str, check_valid: str, tol: float) -> Any:
         if check_valid == "raise":
             raise ValueError(text)
         warnings.warn(text, RuntimeWarning, stacklevel=3)
-    return vectors * np.sqrt(np.maximum(values, 0))
+    root: npt.NDArray[Any] = vectors * np.sqrt(np.maximum(values, 0))
+    return root

@@ -5,7 +5,7 @@ The dtype of a bfloat16 tensor is that package's, of which NumPy says kind "V", 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from nervanagpu.function_table import public
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+T = TypeVar("T")
 BFLOAT16 = "bfloat16"
+DType: TypeAlias = "np.dtype[Any] | str"  # a str: bfloat16, without ml_dtypes
 _BESIDE_BFLOAT16 = ("bool", "int8", "uint8")  # what bfloat16 has the values of
 
 
@@ -52,7 +54,7 @@ def converts(source: object, to: object) -> bool:
     return np.can_cast(_stand_in(source), _stand_in(to), "same_kind")
 
 
-def promoted(*dtypes: Any) -> Any:
+def promoted(*dtypes: Any) -> DType:
     """The dtype that holds the values of all, as expressions have it."""
     others = [np.dtype(d) for d in dtypes if not _is_bfloat16(d)]
     if len(others) == len(dtypes):
@@ -84,7 +86,7 @@ def from_list(values: Any, dtype: Any) -> npt.NDArray[Any]:
     return numbers if whole else array
 
 
-def promoted_values(*values: Any) -> Any:
+def promoted_values(*values: Any) -> DType:
     """The dtype of an elementwise function's result: numbers of Python take that of the others."""
     given = [v.dtype if hasattr(v, "dtype") else v for v in values]
     if all(hasattr(v, "dtype") for v in values):
@@ -107,12 +109,13 @@ def check_integer(function: str, name: str, value: object, dtype: Any) -> None:
         raise OverflowError(f"{function}: {name} is {shown(value)}; {dtype} holds {limits.min} to {limits.max}")
 
 
-def _bfloat16() -> Any:
+def _bfloat16() -> type[np.generic] | str:
     try:
         import ml_dtypes
     except ImportError:
         return BFLOAT16
-    return ml_dtypes.bfloat16
+    found: type[np.generic] = ml_dtypes.bfloat16
+    return found
 
 
 _WIDTHS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
@@ -131,7 +134,7 @@ NAMES: dict[str, Any] = {
 }
 
 
-def host_of(tensor: Any) -> Any:
+def host_of(tensor: GPUTensor) -> npt.NDArray[Any]:
     """A tensor's elements as an array, of bfloat16 without ml_dtypes as float32."""
     try:
         return tensor.get()
@@ -139,7 +142,7 @@ def host_of(tensor: Any) -> Any:
         return tensor.astype("float32").get()
 
 
-def on_host(x: object) -> Any:
+def on_host(x: T | GPUTensor) -> T | npt.NDArray[Any]:
     """A tensor as an array of the host; anything else as it is."""
     return host_of(x) if isinstance(x, GPUTensor) else x
 
@@ -157,16 +160,18 @@ KINDS = {
 KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"] + KINDS["complex floating"]
 
 
-def dtype_of(x: Any, function: str, name: str = "dtype") -> Any:
+def dtype_of(x: Any, function: str, name: str = "dtype") -> DType:
     """The dtype that x is, has or names."""
-    dtype = x if isinstance(x, type | str | np.dtype) else getattr(x, "dtype", x)
+    dtype: Any = x if isinstance(x, type | str | np.dtype) else getattr(x, "dtype", x)
     if _is_bfloat16(dtype):
-        return dtype
+        bfloat16: DType = dtype
+        return bfloat16
     try:
-        return np.dtype(dtype)
+        made: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError, OverflowError) as error:
         words = f"needs a tensor, or what numpy.dtype understands ({error})"
         raise TypeError(f"{function}: {name} is {shown(x)}; {words}") from None
+    return made
 
 
 @public()
@@ -185,7 +190,7 @@ def isdtype(dtype: object, kind: object) -> bool:
 
 
 @public()
-def result_type(*values: object) -> Any:
+def result_type(*values: object) -> DType:
     """The dtype that an elementwise function of these tensors, dtypes and numbers would compute in."""
     if not values:
         raise ValueError("result_type: there is nothing; needs tensors, dtypes or numbers")
@@ -200,7 +205,7 @@ def result_type(*values: object) -> Any:
 
 
 @public()
-def promote_types(first: object, second: object) -> Any:
+def promote_types(first: object, second: object) -> DType:
     """The dtype that holds the values of both."""
     return result_type(dtype_of(first, "promote_types", "first"), dtype_of(second, "promote_types", "second"))
 
@@ -229,20 +234,20 @@ class _Bfloat16Info:
 
 
 @public()
-def finfo(dtype: object) -> Any:
+def finfo(dtype: object) -> np.finfo[Any] | type[_Bfloat16Info]:
     """The limits of a float dtype or of a tensor's, as numpy.finfo; of bfloat16, too."""
     found = dtype_of(dtype, "finfo")
     if _is_bfloat16(found):
         return _Bfloat16Info
-    if found.kind not in "fc":
+    if kind_of(found) not in "fc":
         raise ValueError(f"finfo: dtype is {found}; needs a float")
     return np.finfo(found)
 
 
 @public()
-def iinfo(int_type: object) -> Any:
+def iinfo(int_type: object) -> np.iinfo[Any]:
     """The limits of an integer dtype or of a tensor's, as numpy.iinfo."""
     found = dtype_of(int_type, "iinfo", "int_type")
-    if _is_bfloat16(found) or found.kind not in "iu":
+    if _is_bfloat16(found) or kind_of(found) not in "iu":
         raise ValueError(f"iinfo: int_type is {found}; needs integers")
     return np.iinfo(found)

@@ -32,6 +32,7 @@ from nervanagpu.arguments import shown
 from nervanagpu.function_table import public
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 Operand: TypeAlias = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
 
 _apply = _core.apply
@@ -86,13 +87,13 @@ def _result(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
     return out
 
 
-def _entered(function: Any, name: str, doc: str, aliases: tuple[str, ...]) -> Any:
+def _entered(function: F, name: str, doc: str, aliases: tuple[str, ...]) -> F:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return public(*aliases)(function)
 
 
-def _named(function: object, compute: Callable[..., Any]) -> Any:
+def _named(function: T, compute: Callable[..., Any]) -> T:
     """`function` under the name, text and module of what it computes."""
     for fact in ("__name__", "__qualname__", "__doc__", "__module__"):
         setattr(function, fact, getattr(compute, fact))
@@ -130,13 +131,13 @@ def taking(form: object, result: str = "GPUTensor") -> Callable[[F], F]:
 PAIR = "tuple[GPUTensor, GPUTensor]"  # the result of a function that has two
 
 
-def _swapping(function: Any, swap: Callable[[Callable[[Any], Any]], None]) -> Any:
+def _swapping(function: F, swap: Callable[[Callable[[Any], Any]], None]) -> F:
     """The function with what puts another `compute` in its place: that costs calls nothing (float_errors)."""
-    function._swap = swap
+    function._swap = swap  # type: ignore[attr-defined]
     return function
 
 
-def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
+def _one(name: str, compute: Callable[..., Any], real: bool) -> Callable[..., GPUTensor]:
     """The function `compute` of one operand, with the keyword arguments of ufuncs. real: complex ones are refused."""
 
     @taking(Unary)
@@ -156,7 +157,7 @@ def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
     return _swapping(function, swap)
 
 
-def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
+def _two(name: str, compute: Callable[..., Any], real: bool) -> Callable[..., GPUTensor]:
     """The function `compute` of two operands, as _one."""
 
     @taking(Binary)
@@ -375,19 +376,20 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
         return _apply("add", _apply("multiply", base, 0), 1) if power is None else _apply("positive", power)
     dtype = dtypes.promoted_values(a, b)
     dtypes.check_integer("power", "a", a, dtype)
-    if dtype.kind == "i":
+    kind = dtypes.kind_of(dtype)
+    if kind == "i":
         _check_exponents(a, b)
-    if dtype.kind == "b":
-        dtype = np.dtype(np.int8)
+    if kind == "b":
+        dtype, kind = np.dtype(np.int8), "i"
     base, exponent = _core.cast(_tensor(a), dtype), _core.cast(_tensor(b), dtype)
-    if dtype.kind == "f":  # int64 with uint64
+    if kind == "f":  # int64 with uint64
         return _apply("power", base, exponent)
     result = _apply("add", _apply("multiply", _apply("multiply", base, exponent), 0), 1)
-    for k in range(8 * dtype.itemsize - (dtype.kind == "i")):
+    for k in range(8 * dtypes.size_of(dtype) - (kind == "i")):
         bit = _apply("bitwise_and", _apply("right_shift", exponent, k), 1)
         result = _apply("where", bit, _apply("multiply", result, base), result)
         base = _apply("square", base)
-    if dtype.kind == "u":
+    if kind == "u":
         return result
     first = _core.cast(_tensor(a), dtype)
     odd = _apply("bitwise_and", exponent, 1)
@@ -419,7 +421,9 @@ def where(condition: Operand) -> tuple[GPUTensor, ...]: ...
 
 
 @public()
-def where(condition: Operand, a: object = None, b: object = None, out: GPUTensor | None = None) -> Any:
+def where(
+    condition: Operand, a: object = None, b: object = None, out: GPUTensor | None = None
+) -> GPUTensor | tuple[GPUTensor, ...]:
     """a where the condition is not 0, else b; of the condition alone its nonzero()."""
     if a is None and b is None:
         from nervanagpu import indexing
@@ -486,11 +490,10 @@ def clip(
     operands = [x for x in (a, low, high) if x is not None]
     name = "clip" if len(operands) == 3 else "positive" if low is high else "maximum" if high is None else "minimum"
     compute = _clipped if name == "clip" else partial(_apply, name)
-    made: GPUTensor = ufunc_keywords.call(
+    return ufunc_keywords.call(
         name, compute, operands, out, where=where, dtype=dtype, casting=casting, order=order, signature=signature,
         sig=sig,
     )  # fmt: skip
-    return made
 
 
 def clip_method(

@@ -8,13 +8,16 @@ the CPU share them.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import Event, GPUTensor, Stream
 from nervanagpu.arguments import flag, is_integer, shown
+
+if TYPE_CHECKING:
+    from typing_extensions import CapsuleType
 
 _HOST, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
 _VERSION = (1, 0)
@@ -55,7 +58,7 @@ def _dlpack(
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
-) -> Any:
+) -> CapsuleType:
     """A DLPack capsule: of version 1 if `max_version` allows it, else of version 0, which cannot say read-only.
 
     dl_device: where it is, or (1, 0) for a copy in host memory. copy: True makes one, False refuses to. BufferError for

@@ -15,7 +15,7 @@ from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 
 
-def _host(x: Operand) -> Any:
+def _host(x: Operand) -> npt.NDArray[Any]:
     return dtypes.host_of(x) if isinstance(x, GPUTensor) else host_array("x", x)
 
 
@@ -57,12 +57,13 @@ def array_repr(
     return _row_text(np.array_repr, x, max_line_width, precision, suppress_small)
 
 
-def _number(function: str, x: Operand) -> Any:
+def _number(function: str, x: Operand) -> np.number[Any] | np.bool_:
     """A number, or that of a tensor of one element."""
     host = _host(x)
     if host.size != 1 or host.dtype.kind not in "fiub":
         raise TypeError(f"{function}: x is {shown(x)}; needs one number")
-    return host.reshape(())[()]
+    number: np.number[Any] | np.bool_ = host.reshape(-1)[0]
+    return number
 
 
 def _float_text(function: Any, x: Operand, args: tuple[Any, ...], more: dict[str, Any]) -> str:
@@ -116,12 +117,14 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
 
 def savez(file: Any, *args: Any, **named: Any) -> None:
     """An .npz file: several arrays, by their keywords or as arr_0, arr_1."""
-    np.savez(file, *map(_host, args), **{k: _host(v) for k, v in named.items()})
+    parts: dict[str, Any] = {k: _host(v) for k, v in named.items()}
+    np.savez(file, *map(_host, args), **parts)
 
 
 def savez_compressed(file: Any, *args: Any, **named: Any) -> None:
     """savez, compressed."""
-    np.savez_compressed(file, *map(_host, args), **{k: _host(v) for k, v in named.items()})
+    parts: dict[str, Any] = {k: _host(v) for k, v in named.items()}
+    np.savez_compressed(file, *map(_host, args), **parts)
 
 
 def savetxt(fname: Any, x: Operand, *args: Any, **more: Any) -> None:
@@ -160,7 +163,7 @@ class Archive(Mapping[str, GPUTensor]):
         self.close()
 
 
-def load_arrays(file: Any, mmap_mode: Any = None, allow_pickle: bool | None = None) -> Any:
+def load_arrays(file: Any, mmap_mode: Any = None, allow_pickle: bool | None = None) -> GPUTensor | Archive:
     """The tensor of an .npy file, or those of an .npz file. (CuPy's and NumPy's `load`.)"""
     made = np.load(file, mmap_mode, bool(allow_pickle))
     return _tensor(made) if isinstance(made, np.ndarray) else Archive(made)

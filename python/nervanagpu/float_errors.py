@@ -211,13 +211,13 @@ def _check_call(function: str, func: object) -> object:
     return func
 
 
-def seterrcall(func: object) -> Any:
+def seterrcall(func: object) -> object:
     """What mode "call" calls with an error's name and flag, or mode "log" writes to; returns what it was before."""
     before, _state.call = _state.call, _check_call("seterrcall", func)
     return before
 
 
-def geterrcall() -> Any:
+def geterrcall() -> object:
     """What seterrcall has set."""
     return _state.call
 

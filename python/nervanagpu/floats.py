@@ -41,8 +41,7 @@ def _modf(x: Operand) -> tuple[GPUTensor, GPUTensor]:
 def modf(x: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """(fraction, whole part), both with the sign of x."""
     elementwise._check_real("modf", x)
-    made: tuple[GPUTensor, GPUTensor] = ufunc_keywords.call("modf", _modf, (x,), out, 2, **more)
-    return made
+    return ufunc_keywords.call("modf", _modf, (x,), out, 2, **more)
 
 
 def _bits(x: GPUTensor) -> GPUTensor:
@@ -69,8 +68,7 @@ def _frexp(x: Operand) -> tuple[GPUTensor, GPUTensor]:
 def frexp(x: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """(significand, exponent): x = significand * 2 ** exponent, significands from 0.5 to 1; int32 exponents."""
     elementwise._check_real("frexp", x)
-    made: tuple[GPUTensor, GPUTensor] = ufunc_keywords.call("frexp", _frexp, (x,), out, 2, **more)
-    return made
+    return ufunc_keywords.call("frexp", _frexp, (x,), out, 2, **more)
 
 
 def _two_to(exponent: GPUTensor) -> GPUTensor:

@@ -47,7 +47,7 @@ def _named(function: F) -> F:
     own = function.__name__
 
     @functools.wraps(function)
-    def call(*args: Any, **named: Any) -> Any:
+    def call(*args: object, **named: object) -> object:
         try:
             return function(*args, **named)
         except _RENAMED as error:

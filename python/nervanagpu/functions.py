@@ -49,8 +49,7 @@ def _divmod(a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
 @elementwise.taking(elementwise.Binary, elementwise.PAIR)
 def divmod(a: Operand, b: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """floor_divide(a, b) and remainder(a, b); evaluated together they share a kernel."""
-    made: tuple[GPUTensor, GPUTensor] = ufunc_keywords.call("divmod", _divmod, (a, b), out, 2, **more)
-    return made
+    return ufunc_keywords.call("divmod", _divmod, (a, b), out, 2, **more)
 
 
 @public(numpy=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from nervanagpu.arguments import integer, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of, values_for
+
+T = TypeVar("T")
 
 
 @public()
@@ -157,17 +159,18 @@ def putmask(x: GPUTensor, mask: Operand, values: object) -> None:
     to[...] = elementwise.where(where, _core.cast(row, to.dtype), to)
 
 
-class Grid:
-    """mgrid[0:3, 0:1:5j]: the coordinates of a grid, one tensor; ogrid: along its axes, a list."""
+class Grid(Generic[T]):
+    """mgrid[0:3, 0:1:5j]: the coordinates of a grid, one tensor; ogrid: along its axes, a tuple or list as NumPy's."""
 
     def __init__(self, whole: bool) -> None:
         self._whole = whole
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> T:
         made: Any = (np.mgrid if self._whole else np.ogrid)[key]
-        if isinstance(made, tuple | list):
-            return type(made)(creation.array(m) for m in made)
-        return creation.array(made)
+        several = isinstance(made, tuple | list)
+        made = type(made)(creation.array(m) for m in made) if several else creation.array(made)
+        grid: T = made
+        return grid
 
     def __repr__(self) -> str:
         return f"<{'mgrid' if self._whole else 'ogrid'}>"
@@ -188,6 +191,7 @@ class Rows:
         return "<c_>" if self._columns else "<r_>"
 
 
-mgrid, ogrid = Grid(True), Grid(False)
+mgrid: Grid[GPUTensor] = Grid(True)
+ogrid: Grid[Sequence[GPUTensor]] = Grid(False)
 r_, c_ = Rows(False), Rows(True)
 s_, index_exp = np.s_, np.index_exp

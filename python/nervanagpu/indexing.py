@@ -245,7 +245,7 @@ def getitem(x: GPUTensor, key: object) -> GPUTensor:
     return _core.gather(places.view, places.offsets())
 
 
-def _elements(value: object, x: GPUTensor) -> Any:
+def _elements(value: object, x: GPUTensor) -> object:
     """What is assigned to x: lists as arrays, their integers as those of x; numbers as they are."""
     if isinstance(value, list | tuple):
         made = dtypes.from_list(value, x.dtype)
@@ -286,13 +286,13 @@ def setitem(x: GPUTensor, key: object, value: object) -> None:
     _core.scatter(places.view, offsets, _without_leading_ones(value, len(places.shape)), "set")
 
 
-def _without_leading_ones(value: Any, ndim: int) -> Any:
+def _without_leading_ones(value: Any, ndim: int) -> object:
     """A value without leading axes of one element that the place does not have, as NumPy's assignments have it."""
     more = getattr(value, "ndim", 0) - ndim
     return value[(0,) * more] if more > 0 and math.prod(value.shape[:more]) == 1 else value
 
 
-def _assigned(value: Any, x: GPUTensor) -> Any:
+def _assigned(value: Any, x: GPUTensor) -> object:
     """A value as one of x's dtype, as astype has it; what is no number is a TypeError."""
     if type(value) is float and dtypes.kind_of(x.dtype) in "iu":
         return int(value)  # ValueError for NaN, OverflowError for infinities, as in NumPy

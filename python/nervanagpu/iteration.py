@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def ndenumerate(x: Operand) -> Iterator[tuple[tuple[int, ...], Any]]:
     return iter(np.ndenumerate(dtypes.host_of(operand_of(x))))
 
 
-def _as_it_lies(x: GPUTensor) -> Any:
+def _as_it_lies(x: GPUTensor) -> npt.NDArray[Any]:
     """An array of the host with x's elements, whose axes lie in memory as x's do: iteration in order K follows them."""
     strides = x.element_strides
     if x.size == 0 or x.ndim == 0:
@@ -32,7 +32,7 @@ def _as_it_lies(x: GPUTensor) -> Any:
     order = sorted(range(x.ndim), key=lambda a: (-abs(strides[a]), a))
     host = np.array(dtypes.host_of(turned.transpose(*order)), order="C")
     back = host.transpose(np.argsort(order))
-    made = back[tuple(slice(None, None, -1) if s < 0 else slice(None) for s in strides)]
+    made: npt.NDArray[Any] = back[tuple(slice(None, None, -1) if s < 0 else slice(None) for s in strides)]
     made = made if made.shape == x.shape else np.broadcast_to(made, x.shape)
     if made.flags.writeable:
         made.flags.writeable = x.flags.writeable
@@ -133,7 +133,7 @@ class nditer:
     def __len__(self) -> int:
         return len(self._theirs)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: SupportsIndex | slice) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]:
         return self._theirs[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -155,7 +155,9 @@ class nditer:
             object.__setattr__(self, name, value)
 
 
-def nested_iters(op: Any, axes: Any, flags: Any = None, op_flags: Any = None, *args: Any, **more: Any) -> Any:
+def nested_iters(
+    op: Any, axes: Any, flags: Any = None, op_flags: Any = None, *args: Any, **more: Any
+) -> tuple[np.nditer, ...]:
     """numpy.nested_iters over what tensors held at the beginning: an iterator for each of `axes`, the outer one first.
 
     ValueError for a tensor that would be written, and for an operand that is None: nditer has these.

@@ -124,10 +124,10 @@ class Flat:
         self.index += 1
         return element
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> GPUTensor:  # type: ignore[override]
         return self.copy() == _row(other)
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> GPUTensor:  # type: ignore[override]
         return self.copy() != _row(other)
 
     def __lt__(self, other: object) -> GPUTensor:
@@ -230,7 +230,7 @@ def converted(
     return memory_order.turned(_contiguous_copy(_converted(self.transpose(*axes), dtype)), axes)
 
 
-def on_host(array: Any, order: Any, out: Any) -> Any:
+def on_host(array: npt.NDArray[Any], order: Any, out: Any) -> npt.NDArray[Any]:
     """A new array by rows as get() hands it out: in this order, or in `out`."""
     letter = memory_order.wanted("get", order)
     if out is None:
@@ -274,7 +274,7 @@ def dump(self: GPUTensor, file: object) -> None:
         to.write(dumps(self))
 
 
-def tofile(self: GPUTensor, fid: object, sep: str = "", format: str = "%s") -> None:
+def tofile(self: GPUTensor, fid: Any, sep: str = "", format: str = "%s") -> None:
     """The elements, row by row, to a file or to the file of a name: their bytes, or text with `sep` between them."""
     host = dtypes.host_of(self)
     if hasattr(fid, "write") or isinstance(fid, str | os.PathLike):

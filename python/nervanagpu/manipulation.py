@@ -10,7 +10,7 @@ import builtins
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -199,22 +199,46 @@ def broadcast_shapes(*shapes: Axes) -> tuple[int, ...]:
         raise ValueError(f"broadcast_shapes: shapes are {shown(shapes)} ({error})") from None
 
 
+@overload
+def atleast_1d(array: Operand, /) -> GPUTensor: ...
+
+
+@overload
+def atleast_1d(*arrays: Operand) -> tuple[GPUTensor, ...]: ...
+
+
 @public()
-def atleast_1d(*arrays: Operand) -> Any:
+def atleast_1d(*arrays: Operand) -> GPUTensor | tuple[GPUTensor, ...]:
     """Views with one axis or more; of several a tuple."""
     made = [x if x.ndim else x[None] for x in map(operand_of, arrays)]
     return made[0] if len(made) == 1 else tuple(made)
 
 
+@overload
+def atleast_2d(array: Operand, /) -> GPUTensor: ...
+
+
+@overload
+def atleast_2d(*arrays: Operand) -> tuple[GPUTensor, ...]: ...
+
+
 @public()
-def atleast_2d(*arrays: Operand) -> Any:
+def atleast_2d(*arrays: Operand) -> GPUTensor | tuple[GPUTensor, ...]:
     """Views with two axes or more, new ones in front; of several a tuple."""
     made = [x if x.ndim >= 2 else x[(None,) * (2 - x.ndim)] for x in map(operand_of, arrays)]
     return made[0] if len(made) == 1 else tuple(made)
 
 
+@overload
+def atleast_3d(array: Operand, /) -> GPUTensor: ...
+
+
+@overload
+def atleast_3d(*arrays: Operand) -> tuple[GPUTensor, ...]: ...
+
+
 @public()
-def atleast_3d(*arrays: Operand) -> Any:
+def atleast_3d(*arrays: Operand) -> GPUTensor | tuple[GPUTensor, ...]:
     """Views with three axes or more: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1); of several a tuple."""
     made = []
     for x in map(operand_of, arrays):

@@ -44,7 +44,7 @@ class SassModule(Module):
         super().__init__(assemble(text, arch, name=name, defines=defines, include_dirs=include_dirs))
 
 
-def _converted(title: str, kind: str, value: Any) -> Any:
+def _converted(title: str, kind: str, value: Any) -> object:
     """`value` for a parameter of C type `kind`; TypeError and ValueError if it does not fit."""
     if isinstance(value, bytes):
         return value

@@ -26,7 +26,7 @@ def _numbers(x: GPUTensor, instead: float) -> GPUTensor:
     return elementwise.where(elementwise.isnan(x), instead, x) if _has_nan(x) else x
 
 
-def _there(function: str, x: GPUTensor, where: Operand) -> Any:
+def _there(function: str, x: GPUTensor, where: Operand) -> Operand:
     """Where there are numbers among the elements that count."""
     if not _has_nan(x):
         return where

@@ -67,7 +67,7 @@ class _Trap:
         original = self.originals[name]
 
         @functools.wraps(original)
-        def call(*args: object, **kwargs: object) -> Any:
+        def call(*args: object, **kwargs: object) -> object:
             result = original(*args, **kwargs)
             written = result if isinstance(result, GPUTensor) else args[out] if out is not None else None
             if isinstance(written, GPUTensor):

@@ -12,7 +12,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -375,13 +375,25 @@ class Network:
         return np.ascontiguousarray(array, np.int32)
 
 
-def _bar(samples: int) -> Any:
+class _Bar(Protocol):
+    """What we call of tqdm's."""
+
+    n: int
+
+    def set_description(self, desc: str, refresh: bool) -> None: ...
+    def set_postfix_str(self, s: str, refresh: bool) -> None: ...
+    def update(self, n: int) -> object: ...
+    def close(self) -> None: ...
+
+
+def _bar(samples: int) -> _Bar | None:
     """A progress bar, or None where tqdm is not installed."""
     try:
         from tqdm import tqdm  # type: ignore[import-untyped]
     except ImportError:
         return None
-    return tqdm(total=samples, unit=" samples", unit_scale=True)
+    bar: _Bar = tqdm(total=samples, unit=" samples", unit_scale=True)
+    return bar
 
 
 _Lists = tuple[list[float], list[float], list[float], list[float]]

@@ -29,7 +29,7 @@ _SERVED: dict[Any, Callable[..., Any]] = {}  # NumPy's functions and ufuncs, and
 
 def _array_ufunc(
     self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: object, out: object = None, **more: object
-) -> Any:
+) -> object:
     function: Any = _SERVED.get(ufunc)
     if function is None:
         return NotImplemented
@@ -66,7 +66,7 @@ def _names_here(function: Callable[..., Any]) -> dict[str, str]:
 
 def _array_function(
     self: GPUTensor, function: Callable[..., Any], types: object, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+) -> object:
     ours = _SERVED.get(function)
     if ours is None and function.__module__ == "numpy.fft":  # which NumPy imports when it is asked for
         _SERVED.update(of_numpy("fft"))
@@ -83,7 +83,7 @@ def _array_function(
 def _hostless(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` without the argument `device`, which NumPy hands on and knows only itself in."""
 
-    def make(*args: object, device: DeviceLike = None, **more: object) -> Any:
+    def make(*args: object, device: DeviceLike = None, **more: object) -> object:
         return function(*args, **more)
 
     return make

@@ -74,7 +74,7 @@ def placed(function: F) -> F:
         return function
 
     @functools.wraps(function)
-    def call(*args: Any, **named: Any) -> Any:
+    def call(*args: Any, **named: Any) -> object:
         device = named.get("device")
         if device is not None:
             there = _core.ordinal_of(device)
@@ -100,11 +100,11 @@ def per_device(maxsize: int | None = None) -> Callable[[F], F]:
 
     def decorate(make: F) -> F:
         @functools.lru_cache(maxsize)
-        def kept(_device: int, *args: object) -> Any:
+        def kept(_device: int, *args: object) -> object:
             return make(*args)
 
         @functools.wraps(make)
-        def find(*args: object) -> Any:
+        def find(*args: object) -> object:
             return kept(_core.get_device(), *args)
 
         return find  # type: ignore[return-value]

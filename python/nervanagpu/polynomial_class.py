@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from nervanagpu import composed, creation, dtypes, elementwise, polynomials
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer
 from nervanagpu.reductions import operand_of
+
+if TYPE_CHECKING:
+    from nervanagpu.elementwise import Operand
 
 
 def _number(x: object) -> bool:
@@ -58,7 +61,13 @@ class poly1d:
     c = coef = coefficients = coeffs
     o, r = order, roots
 
-    def __call__(self, val: Any) -> Any:
+    @overload
+    def __call__(self, val: poly1d) -> poly1d: ...
+
+    @overload
+    def __call__(self, val: Operand) -> GPUTensor: ...
+
+    def __call__(self, val: Any) -> GPUTensor | poly1d:
         if isinstance(val, poly1d):  # by Horner's rule, as polyval
             made = poly1d([0])
             for k in range(self._coeffs.size):
@@ -72,7 +81,7 @@ class poly1d:
     def __iter__(self) -> Iterator[GPUTensor]:
         return iter(self._coeffs)
 
-    def __getitem__(self, val: int) -> Any:
+    def __getitem__(self, val: int) -> GPUTensor | np.number[Any]:
         """The coefficient of x ** val."""
         power = integer("poly1d", "power", val)
         return self._coeffs[self.order - power] if 0 <= power <= self.order else self._coeffs.dtype.type(0)
@@ -116,13 +125,13 @@ class poly1d:
             made = self * made
         return made
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Any) -> poly1d | tuple[poly1d, ...]:
         """By a number a polynomial; by another one (quotient, remainder)."""
         if _number(other):
             return poly1d(elementwise.divide(self._coeffs, other))
         return tuple(map(poly1d, polynomials.polydiv(self._coeffs, poly1d(other)._coeffs)))
 
-    def __rtruediv__(self, other: object) -> Any:
+    def __rtruediv__(self, other: object) -> poly1d | tuple[poly1d, ...]:
         return poly1d(other) / self
 
     def __eq__(self, other: object) -> bool:
@@ -140,7 +149,7 @@ class poly1d:
         """The integral of order m with the constants k."""
         return poly1d(polynomials.polyint(self._coeffs, m, k))
 
-    def get(self) -> Any:
+    def get(self) -> np.poly1d:
         """numpy.poly1d with these coefficients."""
         return np.poly1d(dtypes.host_of(self._coeffs), variable=self._variable)
 

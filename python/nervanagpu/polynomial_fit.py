@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -32,6 +32,30 @@ def _as_long_as(name: str, given: GPUTensor, count: int) -> GPUTensor:
     return given
 
 
+@overload
+def polyfit(
+    x: Operand,
+    y: Operand,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: object = None,
+    cov: Literal[False] = False,
+) -> GPUTensor: ...
+
+
+@overload
+def polyfit(
+    x: Operand,
+    y: Operand,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: object = None,
+    cov: object = False,
+) -> GPUTensor | tuple[Any, ...]: ...
+
+
 @public()
 def polyfit(
     x: Operand,
@@ -41,7 +65,7 @@ def polyfit(
     full: bool = False,
     w: object = None,
     cov: object = False,
-) -> Any:
+) -> GPUTensor | tuple[Any, ...]:
     """The polynomial of degree deg whose values at x are closest to y, in least squares; y may have columns.
 
     w: factors of the distances. rcond: singular values up to so much of the largest count as 0; None: as many epsilons

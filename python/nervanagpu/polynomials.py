@@ -45,7 +45,7 @@ def _of_objects(function: F) -> F:
     """`function`, whose results are of the class poly1d where one of its arguments is."""
 
     @functools.wraps(function)
-    def call(*args: object, **more: object) -> Any:
+    def call(*args: object, **more: object) -> object:
         made = function(*args, **more)
         of: Any = next((type(a) for a in args if hasattr(a, "coeffs")), None)
         if of is None:

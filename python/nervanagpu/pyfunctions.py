@@ -50,7 +50,7 @@ class frompyfunc:
         self.nargs, self.ntypes, self.types = self.nin + self.nout, 1, self._theirs.types
         self.identity, self.signature = identity, None
 
-    def _made(self, function: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    def _made(self, function: Any, args: tuple[Any, ...], more: dict[str, Any]) -> object:
         given, out = {k: dtypes.on_host(v) for k, v in more.items()}, more.get("out")
         outs = out if isinstance(out, tuple) else (out,)
         if not any(isinstance(o, GPUTensor) for o in outs):
@@ -83,7 +83,7 @@ class frompyfunc:
         """The function of each element of the first operand and each of the second."""
         return self._made(self._theirs.outer, args, more)
 
-    def at(self, x: GPUTensor, indices: object, *values: object) -> None:
+    def at(self, x: GPUTensor, indices: Any, *values: Any) -> None:
         """x[indices] = function(x[indices], value), again for a place that stands there twice."""
         made = dtypes.on_host(x).astype(object)
         places = tuple(map(dtypes.on_host, indices)) if isinstance(indices, tuple) else dtypes.on_host(indices)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, integers, no_bool
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
+
+T = TypeVar("T")
 
 Axis: TypeAlias = int | Sequence[int] | None
 
@@ -82,7 +84,7 @@ def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: 
     return stored(function, result, out, "unsafe")  # as NumPy's
 
 
-def of_out(function: str, x: GPUTensor, out: object) -> Any:
+def of_out(function: str, x: GPUTensor, out: object) -> dtypes.DType | None:
     """The dtype that sums are computed in for `out`: one that holds both, as NumPy's."""
     to = ufunc_keywords.outputs(function, out, 1)[0]
     return None if to is None else dtypes.promoted(x.dtype, to.dtype)
@@ -315,7 +317,7 @@ def _wider(function: str, x: object, out: object) -> np.dtype[Any] | None:
     return to.dtype if dtypes.size_of(to.dtype) > dtypes.size_of(given.dtype) else None
 
 
-def floating(dtype: object) -> Any:
+def floating(dtype: T) -> T | np.dtype[Any]:
     """The dtype of means: float64 of integers and bool, else the same."""
     return np.dtype(np.float64) if dtypes.kind_of(dtype) in "biu" else dtype
 
@@ -471,10 +473,33 @@ def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: b
     return stored("ptp", elementwise.subtract(high, low), to)
 
 
+@overload
+def average(
+    x: Operand,
+    axis: Axis = None,
+    weights: Operand | None = None,
+    returned: Literal[False] = False,
+    *,
+    keepdims: bool = False,
+) -> GPUTensor: ...
+
+
+@overload
+def average(
+    x: Operand, axis: Axis = None, weights: Operand | None = None, *, returned: Literal[True], keepdims: bool = False
+) -> tuple[GPUTensor, GPUTensor]: ...
+
+
+@overload
+def average(
+    x: Operand, axis: Axis, weights: Operand | None, returned: Literal[True], *, keepdims: bool = False
+) -> tuple[GPUTensor, GPUTensor]: ...
+
+
 @public(composed=True)
 def average(
     x: Operand, axis: Axis = None, weights: Operand | None = None, returned: bool = False, *, keepdims: bool = False
-) -> Any:
+) -> GPUTensor | tuple[GPUTensor, GPUTensor]:
     """sum(x * weights) / sum(weights) along `axis`; without weights the mean. `returned`: also the sum of the weights.
 
     weights: of x's shape, or of the lengths of these axes. ZeroDivisionError where they sum to 0, which is waited for.

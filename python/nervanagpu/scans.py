@@ -201,7 +201,7 @@ def trapezoid(y: Operand, x: Operand | None = None, dx: float = 1.0, axis: int =
     return reductions.sum(steps * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
 
 
-def _distances(axis: int, length: int, spacing: object) -> Any:
+def _distances(axis: int, length: int, spacing: Operand) -> Operand:
     """A number, or the distances between neighbours of an axis whose coordinates are given."""
     places = operand_of(spacing)
     if places.ndim == 0:
@@ -246,7 +246,9 @@ def _inside(f: GPUTensor, axis: int, apart: Any) -> GPUTensor:
 
 
 @public()
-def gradient(f: Operand, *spacing: object, axis: object = None, edge_order: int = 1) -> Any:
+def gradient(
+    f: Operand, *spacing: Operand, axis: object = None, edge_order: int = 1
+) -> GPUTensor | tuple[GPUTensor, ...]:
     """Central differences along each axis (or `axis`, one or several) over steps of `spacing` (1).
 
     A spacing is one number, or the coordinates along the axis; differences are then exact of parabolas. edge_order: at
@@ -276,9 +278,12 @@ def gradient(f: Operand, *spacing: object, axis: object = None, edge_order: int 
         out = creation.empty(f.shape, f.dtype)
         if f.shape[a] > 2:
             out[along(a, slice(1, -1))] = _inside(f, a, apart)
-        row = isinstance(apart, GPUTensor) and apart.size > 1
-        ends = (apart[0], apart[1], apart[-1], apart[-2]) if row else (apart,) * 4
-        out[along(a, slice(0, 1))] = _at_edge(f, a, *ends[:2], order, False)
-        out[along(a, slice(-1, None))] = _at_edge(f, a, *ends[2:], order, True)
+        if isinstance(apart, GPUTensor) and apart.size > 1:
+            first: tuple[Operand, Operand] = (apart[0], apart[1])
+            last: tuple[Operand, Operand] = (apart[-1], apart[-2])
+        else:
+            first = last = (apart, apart)
+        out[along(a, slice(0, 1))] = _at_edge(f, a, *first, order, False)
+        out[along(a, slice(-1, None))] = _at_edge(f, a, *last, order, True)
         results.append(out)
     return results[0] if len(results) == 1 else tuple(results)

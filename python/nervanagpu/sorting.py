@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -392,6 +392,32 @@ def _unique(x: object, equal_nan: bool) -> UniqueAll:
     return UniqueAll(ordered[starts], order[starts], inverse.reshape(*x.shape), elementwise.subtract(ends, starts))
 
 
+@overload
+def unique(
+    x: Operand,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> GPUTensor: ...
+
+
+@overload
+def unique(
+    x: Operand,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> GPUTensor | tuple[GPUTensor, ...]: ...
+
+
 @public()
 def unique(
     x: Operand,
@@ -402,7 +428,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> Any:
+) -> GPUTensor | tuple[GPUTensor, ...]:
     """The distinct elements in order; and where each stands first, which one each element is, how often each stands.
 
     With an axis the distinct parts along it, in the order of their elements. They are in order whatever `sorted` is.
@@ -446,12 +472,31 @@ def unique_values(x: Operand, /) -> GPUTensor:
 @public()
 def union1d(ar1: Operand, ar2: Operand) -> GPUTensor:
     """The distinct elements of both, in order."""
-    both: GPUTensor = unique(composed.concatenate([ravel(operand_of(ar1)), ravel(operand_of(ar2))]))
-    return both
+    return unique(composed.concatenate([ravel(operand_of(ar1)), ravel(operand_of(ar2))]))
+
+
+@overload
+def intersect1d(
+    ar1: Operand, ar2: Operand, assume_unique: bool = False, return_indices: Literal[False] = False
+) -> GPUTensor: ...
+
+
+@overload
+def intersect1d(
+    ar1: Operand, ar2: Operand, assume_unique: bool = False, *, return_indices: Literal[True]
+) -> tuple[GPUTensor, GPUTensor, GPUTensor]: ...
+
+
+@overload
+def intersect1d(
+    ar1: Operand, ar2: Operand, assume_unique: bool, return_indices: Literal[True]
+) -> tuple[GPUTensor, GPUTensor, GPUTensor]: ...
 
 
 @public()
-def intersect1d(ar1: Operand, ar2: Operand, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def intersect1d(
+    ar1: Operand, ar2: Operand, assume_unique: bool = False, return_indices: bool = False
+) -> GPUTensor | tuple[GPUTensor, GPUTensor, GPUTensor]:
     """The distinct elements that are in both, in order; and where each stands first in a and in b."""
     first, of_first = unique(ar1, return_index=True)
     second, of_second = unique(ar2, return_index=True)
@@ -463,7 +508,7 @@ def intersect1d(ar1: Operand, ar2: Operand, assume_unique: bool = False, return_
 @public()
 def setdiff1d(ar1: Operand, ar2: Operand, assume_unique: bool = False) -> GPUTensor:
     """The distinct elements of a that are not in b, in order."""
-    first: GPUTensor = ravel(operand_of(ar1)) if assume_unique else unique(ar1)
+    first = ravel(operand_of(ar1)) if assume_unique else unique(ar1)
     return first[isin(first, ar2, invert=True)]
 
 
@@ -556,7 +601,7 @@ def histogram_bin_edges(
         raise ValueError(f"histogram_bin_edges: x goes from {low} to {high}; needs finite numbers, or a range")
     if low == high:
         low, high = low - 0.5, high + 0.5
-    of = x.dtype if dtypes.kind_of(x.dtype) == "f" and str(x.dtype) != dtypes.BFLOAT16 else np.float64
+    of: object = x.dtype if dtypes.kind_of(x.dtype) == "f" and str(x.dtype) != dtypes.BFLOAT16 else np.float64
     of = dtypes.promoted(of, *(e.dtype for e in ends if hasattr(e, "dtype")))
     made: GPUTensor = creation.linspace(low, high, count + 1, dtype=of)
     if bool(reductions.any(elementwise.greater_equal(made[:-1], made[1:]))):

@@ -23,8 +23,8 @@ def _with_axis(function: str, made: GPUTensor, axis: Any) -> GPUTensor:
     return manipulation.moveaxis(made, 0, manipulation.axis_of(function, axis, made.ndim))
 
 
-def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dtype: Any, axis: int) -> Any:
-    """`num` numbers from start to stop along a new axis."""
+def linspace(start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis: int) -> tuple[GPUTensor, GPUTensor]:
+    """`num` numbers from start to stop along a new axis, and how far apart they are."""
     count = integer("linspace", "num", num, 0)
     given = [operand_of(v) for v in (start, stop)]
     wide = np.complex128 if any(dtypes.kind_of(v.dtype) == "c" for v in given) else np.float64
@@ -41,8 +41,7 @@ def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dty
         dtype = dtypes.promoted_values(*ends, 1.0)
     whole = dtypes.kind_of(_core.dtype(dtype)) in "iu"
     made = _core.as_dtype(elementwise.floor(made) if whole else made, dtype)
-    made = _with_axis("linspace", made, axis)
-    return (made, step) if retstep else made
+    return _with_axis("linspace", made, axis), step
 
 
 def logspace(start: Any, stop: Any, num: Any, endpoint: bool, base: Any, dtype: Any, axis: int) -> GPUTensor:
@@ -51,7 +50,7 @@ def logspace(start: Any, stop: Any, num: Any, endpoint: bool, base: Any, dtype: 
     if np.ndim(base):
         shape = np.broadcast_shapes(*(operand_of(v).shape for v in (start, stop, base)))
         ends = [manipulation.broadcast_to(operand_of(v), shape) for v in (start, stop)]
-    powers = linspace(ends[0], ends[1], num, endpoint, False, None, 0)
+    powers, _ = linspace(ends[0], ends[1], num, endpoint, None, 0)
     made = elementwise.power(float(base) if type(base) in (int, float) else operand_of(base), powers)
     made = made if dtype is None else _core.cast(made, dtype)
     return _with_axis("logspace", made, axis)
@@ -70,7 +69,7 @@ def geomspace(start: object, stop: object, num: object, endpoint: bool, dtype: A
     size = elementwise.absolute(first)
     sign = elementwise.divide(first, size)
     ends = [_core.as_dtype(elementwise.log10(size), wide), elementwise.log10(elementwise.divide(last, sign))]
-    made = (elementwise.power(10.0, linspace(ends[0], ends[1], num, endpoint, False, None, 0)) * sign).copy()
+    made = (elementwise.power(10.0, linspace(ends[0], ends[1], num, endpoint, None, 0)[0]) * sign).copy()
     if made.shape[0] > 0:
         made[0] = first + 0 * last
     if made.shape[0] > 1 and endpoint:

@@ -35,13 +35,15 @@ from nervanagpu.protocols import DeviceLike
 
 if TYPE_CHECKING:
     from nervanagpu._core import DeviceInfo
+    from nervanagpu.compat.factory import NervanaGPU
+    from nervanagpu.pycuda.driver import DeviceAllocation
 
 
 class Facts:
     """What Python knows of a tensor object beyond what the tensor itself does; gone with the object."""
 
     def __init__(self) -> None:
-        self.backend: Any = None
+        self.backend: NervanaGPU | None = None
         self.kahan_count = 0
         self.kahan_reset = 0
 
@@ -60,7 +62,7 @@ def facts_of(tensor: GPUTensor) -> Facts:
 
 
 def _fact(name: str, doc: str) -> property:
-    def get(self: GPUTensor) -> Any:
+    def get(self: GPUTensor) -> object:
         return getattr(facts_of(self), name)
 
     def set(self: GPUTensor, value: object) -> None:
@@ -69,7 +71,7 @@ def _fact(name: str, doc: str) -> property:
     return property(get, set, doc=doc)
 
 
-def _backend(self: GPUTensor) -> Any:
+def _backend(self: GPUTensor) -> NervanaGPU:
     """The factory that made the tensor; of others, one with the default settings."""
     from nervanagpu.compat.factory import NervanaGPU
 
@@ -79,7 +81,7 @@ def _backend(self: GPUTensor) -> Any:
     return facts.backend
 
 
-def _allocator(self: GPUTensor) -> Callable[[int], Any]:
+def _allocator(self: GPUTensor) -> Callable[[int], DeviceAllocation]:
     """What gives memory of so many bytes."""
     from nervanagpu.pycuda.driver import mem_alloc
 
@@ -202,7 +204,7 @@ def _hash(self: GPUTensor) -> int:
     return hash(_item(self)) if self.ndim == 0 else object.__hash__(self)
 
 
-def _round(self: GPUTensor, ndigits: Any = None) -> Any:
+def _round(self: GPUTensor, ndigits: Any = None) -> int | GPUTensor:
     """round(x) of one number, of no axes: an int, or with `ndigits` a tensor."""
     _one_number("round", self)
     return round(_item(self)) if ndigits is None else functions.round(self, ndigits)
@@ -276,7 +278,7 @@ def _to_device(self: GPUTensor, device: DeviceLike, /, *, stream: object = None)
     return _to(self, device)
 
 
-def _namespace(self: GPUTensor, /, *, api_version: str | None = None) -> Any:
+def _namespace(self: GPUTensor, /, *, api_version: str | None = None) -> types.ModuleType:
     """The functions of the array API, nervanagpu.array_api. ValueError for a version that they are not of."""
     from nervanagpu import array_api
 

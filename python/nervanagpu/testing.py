@@ -32,7 +32,7 @@ _OTHERS = (
 )
 
 
-def _host(x: Any) -> Any:
+def _host(x: Any) -> object:
     """x with arrays for the tensors in it."""
     if isinstance(x, GPUTensor):
         return dtypes.host_of(x)
@@ -43,7 +43,7 @@ def _host(x: Any) -> Any:
 
 def _with_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
-    def compare(*args: object, **more: object) -> Any:
+    def compare(*args: object, **more: object) -> object:
         return function(*map(_host, args), **{k: _host(v) for k, v in more.items()})
 
     return compare

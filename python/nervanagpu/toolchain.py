@@ -10,10 +10,14 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from nervanagpu import _core
 from nervanagpu._core import Cubin, KernelInfo, Stream
+
+if TYPE_CHECKING:
+    from nervanagpu._core import GPUTensor
+    from nervanagpu.files import Archive
 
 Dimensions = SupportsIndex | Sequence[SupportsIndex]
 
@@ -164,6 +168,27 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<Module for {self.cubin.arch}: {', '.join(self._kernels)}>"
+
+
+@overload
+def load(cubin_or_text: Cubin | bytes, arch: None = None, *, name: str = "kernel.sass") -> Module: ...
+
+
+@overload
+def load(
+    cubin_or_text: os.PathLike[str], *, mmap_mode: object = None, allow_pickle: bool = False
+) -> GPUTensor | Archive: ...
+
+
+@overload
+def load(
+    cubin_or_text: Any,
+    arch: str | None = None,
+    *,
+    name: str = "kernel.sass",
+    mmap_mode: object = None,
+    allow_pickle: bool = False,
+) -> Any: ...  # whether text is a path or a template is seen in the text
 
 
 def load(

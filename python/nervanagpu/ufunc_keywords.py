@@ -7,7 +7,7 @@ refuses is refused here. Of bfloat16, and of functions that NumPy does not have,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ def theirs(name: str) -> np.ufunc | None:
     return found if isinstance(found, np.ufunc) else None
 
 
-def _clip() -> Any:
+def _clip() -> np.ufunc | None:
     """The ufunc that numpy.clip, which is none, calls; None where it is not to be found."""
     inside: Any = getattr(np, "_core", None) or getattr(np, "core", None)
     return getattr(getattr(inside, "umath", None), "clip", None)
@@ -190,11 +190,21 @@ def checked(name: str, casting: object, order: object, others: dict[str, Any]) -
     return choice(name, "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
 
 
+@overload
+def call(name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, **more: Any) -> GPUTensor: ...
+
+
+@overload
+def call(
+    name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, count: Literal[2], **more: Any
+) -> tuple[GPUTensor, GPUTensor]: ...
+
+
 def call(
     name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, count: int = 1, *, where: Operand = True,
     dtype: npt.DTypeLike | None = None, casting: Any = "same_kind", order: str = "K", subok: Any = True,
     signature: Any = None, sig: Any = None, **others: Any,
-) -> Any:  # fmt: skip
+) -> GPUTensor | tuple[GPUTensor, ...]:  # fmt: skip
     """compute(*operands), as NumPy calls a ufunc of `count` results with these keyword arguments."""
     layout = checked(name, casting, order, others)
     asked = signature_of(name, signature, sig, dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -240,7 +240,7 @@ def _reduceat_of(function: Any, name: str) -> Binary:
 
 
 def _outer_of(function: Binary) -> Binary:
-    def outer(a: Operand, b: Operand, **more: object) -> Any:
+    def outer(a: Operand, b: Operand, **more: object) -> object:
         a, b = operand_of(a), operand_of(b)
         return function(a.reshape(*a.shape, *[1] * b.ndim), b, **more)
 
@@ -260,7 +260,7 @@ def _adds(x: GPUTensor, value: object) -> bool:
 
 
 def _at_of(name: str, count: int) -> Binary:
-    def at(x: GPUTensor, indices: object, *values: object) -> None:
+    def at(x: GPUTensor, indices: Any, *values: Any) -> None:
         """x[indices] = function(x[indices], value), again and again for a place that stands there twice."""
         tensor(f"{name}.at", "x", x)
         if len(values) != count - 1:
@@ -284,7 +284,7 @@ def _at_of(name: str, count: int) -> Binary:
 
 
 def _refused(name: str, method: str, needs: str) -> Binary:
-    def refuse(*args: object, **more: object) -> Any:
+    def refuse(*args: object, **more: object) -> NoReturn:
         raise ValueError(f"{name}.{method}: {name} is no function of {needs}; {method} needs one")
 
     return refuse

@@ -286,7 +286,7 @@ def _timed_with_out(name: str, function: Callable[..., Any]) -> Callable[..., An
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
-    def call(self: ElementwiseFactory, *args: Any, **more: Any) -> Any:
+    def call(self: ElementwiseFactory, *args: Any, **more: Any) -> object:
         at = names.index("out") - 1
         out = more.get("out", args[at] if len(args) > at else None)
         if self.bench <= 1 or out is None:

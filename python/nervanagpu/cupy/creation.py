@@ -145,7 +145,7 @@ def copy(a: object, order: str | None = "K") -> GPUTensor:
     return _filled(_like("copy", x, None, order, None), x)
 
 
-def _device_array(obj: object) -> Any:
+def _device_array(obj: object) -> object:
     """A tensor of what says that it lies on the device; anything else as it is."""
     if hasattr(obj, "__cupy_get_ndarray__"):
         return obj.__cupy_get_ndarray__()

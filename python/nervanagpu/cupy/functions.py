@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from nervanagpu.layout import on_host
 from nervanagpu.protocols import StreamLike
 from nervanagpu.reductions import operand_of
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 __all__ = [
     "argmax", "argmin", "asfarray", "asnumpy", "broadcast_arrays", "cumproduct", "fromDlpack", "meshgrid", "msort",
     "product", "reshape", "round_", "row_stack", "show_config",
@@ -27,8 +30,8 @@ __all__ = [
 # ---- names that NumPy no longer has ----------------------------------------------------------------------------------
 
 
-def _renamed(old: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: object, **more: object) -> Any:
+def _renamed(old: str, name: str, function: Callable[P, T]) -> Callable[P, T]:
+    def call(*args: P.args, **more: P.kwargs) -> T:
         warnings.warn(f"{old} is deprecated; needs the name {name}", DeprecationWarning, stacklevel=2)
         return function(*args, **more)
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from nervanagpu.arguments import shown
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-def fuse(*args: object, kernel_name: str | None = None) -> Any:
+
+@overload
+def fuse(function: F, /, *, kernel_name: str | None = None) -> F: ...
+
+
+@overload
+def fuse(*, kernel_name: str | None = None) -> Callable[[F], F]: ...
+
+
+def fuse(*args: object, kernel_name: str | None = None) -> object:
     """A decorator, `@fuse` or `@fuse()` or `@fuse(kernel_name="name")`: calls the function, whose result is lazy.
 
     The kernels are made when elements are wanted, one for the whole function where there can be one. Of NumPy's arrays
@@ -22,12 +32,12 @@ def fuse(*args: object, kernel_name: str | None = None) -> Any:
     return lambda function: _fused(function, kernel_name)
 
 
-def _fused(function: object, kernel_name: str | None) -> Callable[..., Any]:
+def _fused(function: object, kernel_name: str | None) -> Callable[..., object]:
     if not callable(function):
         raise TypeError(f"fuse: function is {shown(function)}; needs a function")
 
     @functools.wraps(function)
-    def call(*args: object, **more: object) -> Any:
+    def call(*args: object, **more: object) -> object:
         return function(*args, **more)
 
     made: Any = call

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from nervanagpu import _core
 from nervanagpu.arguments import flag
 
 __all__ = ["clear_memo", "memoize"]
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _memos: list[dict[Hashable, Any]] = []  # of every memoized function
 
 
-def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def memoize(for_each_device: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A decorator: for equal arguments, which must be hashable, a function is called once, or once on each device."""
     apart = flag("memoize", "for_each_device", for_each_device)
 
-    def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
-        memo: dict[Hashable, Any] = {}
+    def decorator(f: Callable[P, T]) -> Callable[P, T]:
+        memo: dict[Hashable, T] = {}
         _memos.append(memo)
 
         @functools.wraps(f)
-        def call(*args: object, **more: object) -> Any:
+        def call(*args: P.args, **more: P.kwargs) -> T:
             key = (_core.get_device() if apart else None, args, frozenset(more.items()))
             if key not in memo:
                 memo[key] = f(*args, **more)

@@ -88,7 +88,7 @@ def parameters(title: str, text: object) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-def dtype_of(value: object) -> Any:
+def dtype_of(value: object) -> np.dtype[Any] | str | None:
     """Of a tensor or texture; None of a number, which becomes what is needed."""
     if isinstance(value, GPUTensor):
         return value.dtype

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,14 @@ from nervanagpu import distributions, dtypes, random_state
 from nervanagpu._core import GPUTensor
 from nervanagpu.random_source import Size
 
+T = TypeVar("T")
 
-def double(function: Any) -> Any:
+
+def double(function: Callable[..., T]) -> Callable[..., T | GPUTensor]:
     """A distribution of float64 numbers, unless dtype says otherwise."""
 
     @functools.wraps(function)
-    def drawn(*args: Any, dtype: npt.DTypeLike | None = None, **more: Any) -> Any:
+    def drawn(*args: Any, dtype: npt.DTypeLike | None = None, **more: Any) -> T | GPUTensor:
         made = function(*args, **more)
         if not isinstance(made, GPUTensor) or (dtype is None and dtypes.kind_of(made.dtype) != "f"):
             return made

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -65,7 +65,7 @@ def _axes(arrays: object) -> frozenset[str]:
     return frozenset().union(*map(_varies, jax.tree.leaves(arrays)))
 
 
-def _varying(arrays: object, axes: frozenset[str]) -> Any:
+def _varying(arrays: T, axes: frozenset[str]) -> T:
     """The same arrays, all of which differ along these axes.
 
     JAX's own functions see to that, too: the gradient of what is the same on all devices is then summed over them.
@@ -93,6 +93,7 @@ def call_as(name: str, x: jax.Array, dtype: str, numbers: Numbers) -> jax.Array:
 
 
 Run = Callable[..., Any]
+T = TypeVar("T")
 
 
 def batched_by(rule: Callable[..., tuple[Any, Any]]) -> Callable[[Run], Run]:
@@ -104,12 +105,12 @@ def batched_by(rule: Callable[..., tuple[Any, Any]]) -> Callable[[Run], Run]:
 
     def decorate(function: Run) -> Run:
         @lru_cache(maxsize=4096)
-        def made(config: object) -> Any:
+        def made(config: object) -> Run:
             run = jax.custom_batching.custom_vmap(partial(function, config))
             run.def_vmap(partial(rule, config))
             return run
 
-        def enter(config: object, *operands: object) -> Any:
+        def enter(config: object, *operands: object) -> object:
             return made(config)(*operands)
 
         return enter
@@ -126,17 +127,17 @@ def differentiable(function: Run, kept: Run, gradient: Run) -> Run:
     with_gradient.defvjp(kept, gradient)
     program = jax.jit(with_gradient, static_argnums=0, inline=True)
 
-    def enter(config: object, *operands: object) -> Any:
+    def enter(config: object, *operands: object) -> object:
         return program(config, *_varying(operands, _axes(operands)))
 
     return enter
 
 
-def one_by_one(function: Run, batched: Sequence[Any], operands: Sequence[Any]) -> Any:
+def one_by_one(function: Callable[..., T], batched: Sequence[Any], operands: Sequence[Any]) -> T:
     """function(*operands) of every element of the batch, one behind the other."""
     moving = [x for x, b in zip(operands, batched, strict=True) if b]
 
-    def step(parts: Sequence[Any]) -> Any:
+    def step(parts: Sequence[Any]) -> T:
         rest = iter(parts)
         return function(*(next(rest) if b else x for x, b in zip(operands, batched, strict=True)))
 

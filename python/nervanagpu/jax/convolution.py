@@ -42,7 +42,7 @@ class Conv(NamedTuple):
     activation: str = "none"  # of x * w + bias
 
 
-def _pass_of_batch(config: Conv, size: int, batched: Any, a: Array, b: Array, bias: Array | None) -> Any:
+def _pass_of_batch(config: Conv, size: int, batched: Any, a: Array, b: Array, bias: Array | None) -> tuple[Array, bool]:
     if config.which == UPDATE or batched[1] or batched[2]:
         return one_by_one(partial(_pass, config), [*batched[:2], bool(batched[2])], [a, b, bias]), True
     axis = geometry.outer(config.layout, len(config.shape) - 2)

@@ -204,7 +204,9 @@ def linear(
 # --- groups -----------------------------------------------------------------------------------------------------------
 
 
-def _group_of_batch(config: Product, size: int, batched: Any, a: list[Array], b: list[Array]) -> Any:
+def _group_of_batch(
+    config: Product, size: int, batched: Any, a: list[Array], b: list[Array]
+) -> tuple[list[Array], list[bool]]:
     which = list(zip(*batched, strict=True))
     rows = [_as_batch(size, both, x, y) if any(both) else (x, y, 0) for both, x, y in zip(which, a, b, strict=True)]
     y = _group(config, [r[0] for r in rows], [r[1] for r in rows])

@@ -170,13 +170,13 @@ def matrix_rank(A: object, tol: object = None, hermitian: bool = False, *, rtol:
         return creation.zeros(s.shape[:-1], np.int64)
     if tol is None:
         relative = max(x.shape[-2:]) * finite_eps(s.dtype) if rtol is None else _bound("rtol", rtol)
-        bound = elementwise.multiply(reductions.max(s, -1, keepdims=True), relative)
+        bound: float | GPUTensor = elementwise.multiply(reductions.max(s, -1, keepdims=True), relative)
     else:
         bound = _bound("tol", tol)
     return reductions.sum(elementwise.greater(s, bound), -1)
 
 
-def _bound(name: str, value: object) -> Any:
+def _bound(name: str, value: object) -> float | GPUTensor:
     if not getattr(value, "ndim", 0) and not isinstance(value, list | tuple):
         return number("matrix_rank", name, value)
     return as_tensor("matrix_rank", name, value)[..., None]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 def _check_tensor(name: str, value: object) -> None:
@@ -75,7 +76,7 @@ def _are_matrices(a: GPUTensor, b: GPUTensor) -> bool:
     return a.ndim == 2 and b.ndim == 2 and _multiplies(a.dtype, b.dtype)
 
 
-def _sums_of(dtype: object) -> Any:
+def _sums_of(dtype: T) -> T | type[np.int32]:
     return np.int32 if str(dtype) in _BYTES else dtype
 
 
@@ -140,14 +141,14 @@ def _is_factor(value: object) -> bool:
     return isinstance(value, GPUTensor | int | float | complex) or is_operand(value)
 
 
-def operands_matmul(a: object, b: object) -> Any:
+def operands_matmul(a: object, b: object) -> object:
     """a @ b where one is a list, an array or a number; NotImplemented for what is none of them."""
     if not _is_factor(a) or not _is_factor(b):
         return NotImplemented
     return _core.matmul(_operand("a", a), _operand("b", b), None)
 
 
-def matmul_in_place(self: GPUTensor, other: object) -> Any:
+def matmul_in_place(self: GPUTensor, other: object) -> object:
     """self @= other: the product, of self's shape and a dtype that becomes self's (same_kind), written there."""
     if not _is_factor(other):
         return NotImplemented
@@ -203,7 +204,7 @@ def _shortened(full: F) -> F:
     def dot(
         a: object, b: object, out: object = None, alpha: object = 1.0, beta: object = 0.0, bias: object = None,
         relu: object = False, *rest: object, **more: object,
-    ) -> Any:  # fmt: skip
+    ) -> object:  # fmt: skip
         if not rest and not more:
             try:
                 product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)

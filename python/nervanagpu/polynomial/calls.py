@@ -38,7 +38,7 @@ def to_host(x: Any) -> Any:
     return type(x)(map(to_host, x)) if type(x) in (list, tuple) else dtypes.on_host(x)
 
 
-def to_tensors(x: object) -> Any:
+def to_tensors(x: object) -> object:
     """Arrays, also those in lists, as tensors."""
     if isinstance(x, tuple | list):
         return type(x)(map(to_tensors, x))
@@ -61,7 +61,7 @@ def _named(function: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
 
 
 def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: object, **more: object) -> Any:
+    def call(*args: object, **more: object) -> object:
         return to_tensors(function(*map(to_host, args), **{k: to_host(v) for k, v in more.items()}))
 
     return _named(function, call)
@@ -105,7 +105,7 @@ def _at_points(function: Callable[..., Any], value: Callable[..., Any]) -> Calla
 def _on_grid(function: Callable[..., Any], value: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's `function` of the grid whose coordinates x, y (and z) are."""
 
-    def call(*args: object, **more: object) -> Any:
+    def call(*args: object, **more: object) -> object:
         *places, made = inspect.signature(function).bind(*args, **more).args
         for p in places:
             made = value_of(value, operand_of(p), made)

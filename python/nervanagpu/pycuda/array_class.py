@@ -160,7 +160,13 @@ class GPUArray:
         """set, after the work of `stream`."""
         self.set(ary, stream)
 
-    def get(self, ary: Any = None, pagelocked: bool = False, async_: bool = False, stream: StreamLike = None) -> Any:
+    def get(
+        self,
+        ary: npt.NDArray[Any] | None = None,
+        pagelocked: bool = False,
+        async_: bool = False,
+        stream: StreamLike = None,
+    ) -> npt.NDArray[Any]:
         """A copy on the host, or in `ary`, of this shape and dtype."""
         compute.wait(stream)
         if ary is not None:
@@ -170,7 +176,7 @@ class GPUArray:
                 raise TypeError(f"get: ary is {ary.dtype}; needs {self.dtype}")
         source = self if self.flags.forc else self.dense()
         order = "C" if source.flags.c_contiguous else "F"
-        host = driver.pagelocked_empty(self.shape, self.dtype, order) if pagelocked else np.empty(
+        host: npt.NDArray[Any] = driver.pagelocked_empty(self.shape, self.dtype, order) if pagelocked else np.empty(
             self.shape, self.dtype, order)  # type: ignore[call-overload]  # fmt: skip
         if self.size:
             driver.memcpy_dtoh(host, source.gpudata)
@@ -179,7 +185,7 @@ class GPUArray:
         ary[...] = host
         return ary
 
-    def get_async(self, stream: StreamLike = None, ary: Any = None) -> Any:
+    def get_async(self, stream: StreamLike = None, ary: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """get, after the work of `stream`."""
         return self.get(ary, stream=stream)
 
@@ -338,7 +344,7 @@ class GPUArray:
     ) -> GPUArray:
         """selffac * self + otherfac * other."""
         compute.wait(stream)
-        return compute.apply("add", self * selffac, other * otherfac, out=out)  # type: ignore[no-any-return]
+        return compute.apply("add", self * selffac, other * otherfac, out=out)
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
         """The conjugate."""

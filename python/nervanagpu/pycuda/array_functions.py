@@ -133,29 +133,29 @@ def subset_dot(
 
 def maximum(a: object, b: object, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
     """The larger, elementwise."""
-    return compute.apply("maximum", a, b, out=out, stream=stream)  # type: ignore[no-any-return]
+    return compute.apply("maximum", a, b, out=out, stream=stream)
 
 
 def minimum(a: object, b: object, out: GPUArray | None = None, stream: StreamLike = None) -> GPUArray:
     """The smaller, elementwise."""
-    return compute.apply("minimum", a, b, out=out, stream=stream)  # type: ignore[no-any-return]
+    return compute.apply("minimum", a, b, out=out, stream=stream)
 
 
 def logical_and(x1: object, x2: object, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether both are not 0, elementwise."""
-    return compute.apply("logical_and", x1, x2, out=out)  # type: ignore[no-any-return]
+    return compute.apply("logical_and", x1, x2, out=out)
 
 
 def logical_or(x1: object, x2: object, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether one is not 0, elementwise."""
-    return compute.apply("logical_or", x1, x2, out=out)  # type: ignore[no-any-return]
+    return compute.apply("logical_or", x1, x2, out=out)
 
 
 def logical_not(x: object, /, out: GPUArray | None = None, *, allocator: AllocatorLike = None) -> GPUArray:
     """Whether it is 0, elementwise."""
     if not isinstance(x, GPUArray):
         return creation.to_gpu(np.logical_not(np.asarray(x)), allocator)
-    return compute.apply("logical_not", x, out=out)  # type: ignore[no-any-return]
+    return compute.apply("logical_not", x, out=out)
 
 
 def _chosen(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import NoReturn
 
 from nervanagpu import modules
 from nervanagpu.nvrtc import CompileError
@@ -67,7 +67,7 @@ class CudaModule:
             raise KeyError(str(e)) from None
         return GlobalVariable(self._module, address), size
 
-    def get_texref(self, name: str) -> Any:
+    def get_texref(self, name: str) -> NoReturn:
         """RuntimeError: compilers since CUDA 12 have no texture references."""
         raise RuntimeError(NO_TEXTURE_REFERENCES)
 

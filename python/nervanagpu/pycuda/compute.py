@@ -113,8 +113,12 @@ def result_dtype(name: str, operands: tuple[Any, ...]) -> np.dtype[Any]:
 
 
 def apply(
-    name: str, *operands: Any, out: Any = None, dtype: npt.DTypeLike | None = None, stream: StreamLike = None
-) -> Any:
+    name: str,
+    *operands: Any,
+    out: GPUArray | None = None,
+    dtype: npt.DTypeLike | None = None,
+    stream: StreamLike = None,
+) -> GPUArray:
     """An operation of the table, elementwise, on GPUArrays and numbers, which broadcast: a new array, or `out`."""
     from nervanagpu.pycuda.array_class import GPUArray
 
@@ -186,7 +190,7 @@ def _kernel(arguments: str, operation: str, preamble: str) -> ElementwiseKernel:
     return ElementwiseKernel(arguments, operation, "elementwise", preamble=preamble)
 
 
-def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
+def broadcast(x: GPUArray, shape: tuple[int, ...]) -> GPUArray:
     """A view of another shape, whose new and repeated axes have steps of 0 bytes."""
     if x.shape == shape:
         return x

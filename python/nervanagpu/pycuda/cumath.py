@@ -22,7 +22,7 @@ def _unary(name: str, operation: str) -> Callable[..., GPUArray]:
             stream, out = None, stream
         if not isinstance(array, GPUArray):
             raise TypeError(f"{name}: the array is a {type(array).__name__}; needs a GPUArray")
-        return compute.apply(operation, array, out=out, stream=stream)  # type: ignore[no-any-return]
+        return compute.apply(operation, array, out=out, stream=stream)
 
     function.__name__ = name
     function.__doc__ = f"{name} of each element, in `out` or a new array."
@@ -36,12 +36,12 @@ ceil, floor, fabs, exp, log, log10, sqrt, sin, cos, tan, asin, acos, atan, sinh,
 
 def fmod(arg: GPUArray, mod: GPUArray, stream: StreamLike = None) -> GPUArray:
     """The remainder of a division that rounds towards 0."""
-    return compute.apply("fmod", arg, mod, stream=stream)  # type: ignore[no-any-return]
+    return compute.apply("fmod", arg, mod, stream=stream)
 
 
 def atan2(y: GPUArray, x: GPUArray, stream: StreamLike = None) -> GPUArray:
     """The angle of the point (x, y)."""
-    return compute.apply("arctan2", y, x, stream=stream)  # type: ignore[no-any-return]
+    return compute.apply("arctan2", y, x, stream=stream)
 
 
 def frexp(arg: GPUArray, stream: StreamLike = None) -> tuple[GPUArray, GPUArray]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nervanagpu import c_types, kernel_templates
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.arrays import VectorView, pointer_of
 from nervanagpu.pycuda.function import Function
 from nervanagpu.pycuda.tools import ScalarArg, VectorArg
+
+if TYPE_CHECKING:
+    from nervanagpu.pycuda.compiler import SourceModule
 
 Arguments = str | Sequence[c_types.Declared | str]
 __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg", "get_elwise_kernel", "get_elwise_module"]
@@ -114,7 +117,7 @@ class ElementwiseKernel:
         whole = kernel_templates.whole
         launch(*values, whole(start), whole(step), whole(count), stream=driver.stream_of(stream))
 
-    def get_texref(self, name: str) -> Any:
+    def get_texref(self, name: str) -> NoReturn:
         """RuntimeError: compilers since CUDA 12 have no texture references."""
         raise RuntimeError(driver.NO_TEXTURE_REFERENCES)
 
@@ -128,7 +131,7 @@ def get_elwise_module(
     preamble: str = "",
     loop_prep: str = "",
     after_loop: str = "",
-) -> Any:
+) -> SourceModule:
     """A SourceModule with the kernel `name`, whose last declared argument is the number of elements, n."""
     from nervanagpu.pycuda.compiler import SourceModule
 

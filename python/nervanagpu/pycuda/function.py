@@ -155,7 +155,7 @@ class Function:
         launch = self._kernel[_whole(grid), _whole(block)]
         launch(*values, shared=shared, stream=stream_of(stream))
 
-    def _value(self, index: int, given: Any, copies: list[tuple[ArgumentHandler, DeviceAllocation]]) -> Any:
+    def _value(self, index: int, given: Any, copies: list[tuple[ArgumentHandler, DeviceAllocation]]) -> object:
         title = f"kernel {self._kernel.name}: argument {index}"
         if isinstance(given, ArgumentHandler):
             memory = given.upload()

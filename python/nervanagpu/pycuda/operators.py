@@ -32,29 +32,29 @@ def _operand(x: object) -> bool:
     )
 
 
-def _binary(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: object) -> Any:
+def _binary(name: str) -> Callable[[Any, Any], GPUArray]:
+    def operator(self: Any, other: object) -> GPUArray:
         return compute.apply(name, self, other) if _operand(other) else NotImplemented
 
     return operator
 
 
-def _swapped(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: object) -> Any:
+def _swapped(name: str) -> Callable[[Any, Any], GPUArray]:
+    def operator(self: Any, other: object) -> GPUArray:
         return compute.apply(name, other, self) if _operand(other) else NotImplemented
 
     return operator
 
 
-def _in_place(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: object) -> Any:
+def _in_place(name: str) -> Callable[[Any, Any], GPUArray]:
+    def operator(self: Any, other: object) -> GPUArray:
         return compute.apply(name, self, other, out=self) if _operand(other) else NotImplemented
 
     return operator
 
 
-def _unary(name: str) -> Callable[[Any], Any]:
-    def operator(self: Any) -> Any:
+def _unary(name: str) -> Callable[[Any], GPUArray]:
+    def operator(self: Any) -> GPUArray:
         return compute.apply(name, self)
 
     return operator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ from nervanagpu import c_types, kernel_templates
 from nervanagpu.protocols import AllocatorLike
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.elementwise import Arguments, declarations, selected, values_for
+
+if TYPE_CHECKING:
+    from nervanagpu.pycuda.array_class import GPUArray
 
 __all__ = ["ReductionKernel"]
 
@@ -66,7 +69,7 @@ class ReductionKernel:
         allocator: AllocatorLike = None,
         return_async: bool = False,
         out: Any = None,
-    ) -> Any:
+    ) -> GPUArray:
         """The result, a GPUArray of shape (). range, slice: of some elements alone."""
         from nervanagpu.pycuda import gpuarray
 

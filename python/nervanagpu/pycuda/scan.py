@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ from nervanagpu import c_types, kernel_templates
 from nervanagpu.protocols import AllocatorLike
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.arrays import VectorView
+
+T = TypeVar("T")
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
@@ -45,12 +47,12 @@ class InclusiveScanKernel:
 
     def __call__(
         self,
-        input_ary: object,
-        output_ary: object = None,
+        input_ary: T,
+        output_ary: T | None = None,
         allocator: AllocatorLike = None,
         queue: object = None,
         stream: driver.Stream | None = None,
-    ) -> Any:
+    ) -> T:
         """The scan of a contiguous array of one axis, in `output_ary` or in the array itself."""
         from nervanagpu.pycuda import gpuarray
 

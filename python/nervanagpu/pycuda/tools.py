@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from nervanagpu.pycuda import driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 PooledDeviceAllocation = driver.PooledDeviceAllocation
 
@@ -145,7 +148,7 @@ def make_default_context(ctx_maker: Callable[[driver.Device], driver.Context] | 
 context_dependent_memoize = functools.cache
 
 
-def context_dependent_memozize(function: Any) -> Any:
+def context_dependent_memozize(function: Callable[..., T]) -> Callable[..., T]:
     """functools.cache: there is one context (older PyCUDA spells it so)."""
     return functools.cache(function)
 
@@ -154,13 +157,14 @@ def clear_context_caches() -> None:
     """Nothing: what is cached lives as long as the process."""
 
 
-def mark_cuda_test(function: object) -> Any:
+def mark_cuda_test(function: F) -> F:
     """Mark a test as one that needs a device; there always is one."""
     try:
         import pytest
     except ImportError:
         return function
-    return pytest.mark.cuda(function)
+    marked: F = pytest.mark.cuda(function)
+    return marked
 
 
 def init_cuda_context_fixture() -> Iterator[None]:

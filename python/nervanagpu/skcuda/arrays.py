@@ -39,7 +39,7 @@ def _parts(values: Any) -> Iterator[Any]:
             yield value
 
 
-def _in(value: object) -> Any:
+def _in(value: object) -> object:
     if isinstance(value, GPUArray):
         return value.tensor
     if isinstance(value, list | tuple) and any(isinstance(v, GPUArray) for v in value):
@@ -47,7 +47,7 @@ def _in(value: object) -> Any:
     return value
 
 
-def _out(value: object, given: list[GPUArray]) -> Any:
+def _out(value: object, given: list[GPUArray]) -> object:
     if isinstance(value, GPUTensor):
         same = [g for g in given if g.tensor is value]  # what was written in place
         return same[0] if same else array_of(value)
@@ -60,7 +60,7 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function for arrays: its results are arrays, unless it was given a tensor."""
 
     @functools.wraps(function)
-    def called(*args: object, **named: object) -> Any:
+    def called(*args: object, **named: object) -> object:
         parts = list(_parts((*args, *named.values())))
         result = function(*map(_in, args), **{k: _in(v) for k, v in named.items()})
         if any(isinstance(p, GPUTensor) for p in parts):

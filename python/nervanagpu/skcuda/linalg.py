@@ -34,7 +34,10 @@ def _into(x: GPUTensor, result: GPUTensor, overwrite: bool) -> GPUTensor:
     return x
 
 
-def _number(x: GPUTensor) -> Any:
+Number = np.number[Any] | npt.NDArray[Any]  # an array for each matrix of several
+
+
+def _number(x: GPUTensor) -> Number:
     """The one element, on the host."""
     return x.get()[()]
 
@@ -46,7 +49,7 @@ def dot(
     transb: str = "N",
     handle: object = None,
     out: GPUTensor | None = None,
-) -> Any:
+) -> GPUTensor | Number:
     """The product of matrices, of which either may be transposed; of two vectors a number."""
     x, y = tensor("dot", "x_gpu", x_gpu), tensor("dot", "y_gpu", y_gpu)
     if x.ndim == y.ndim == 1:
@@ -149,7 +152,9 @@ def pinv(a_gpu: GPUTensor, rcond: float = 1e-15, lib: str = "cusolver") -> GPUTe
     return ours.pinv(a_gpu, rcond)
 
 
-def svd(a_gpu: GPUTensor, jobu: str = "A", jobvt: str = "A", lib: str = "cusolver") -> Any:
+def svd(
+    a_gpu: GPUTensor, jobu: str = "A", jobvt: str = "A", lib: str = "cusolver"
+) -> GPUTensor | tuple[GPUTensor, GPUTensor, GPUTensor]:
     """(u, s, vh); "A": square u and vh, "S": reduced ones, one "N": only s."""
     jobs = [choice("svd", n, j, ("A", "S", "N")) for n, j in (("jobu", jobu), ("jobvt", jobvt))]
     if "N" in jobs:
@@ -161,12 +166,16 @@ def svd(a_gpu: GPUTensor, jobu: str = "A", jobvt: str = "A", lib: str = "cusolve
     return (u[:, :k] if jobs[0] == "S" else u), s, (vh[:k] if jobs[1] == "S" else vh)
 
 
-def qr(a_gpu: GPUTensor, mode: str = "reduced", handle: object = None, lib: str = "cusolver") -> Any:
+def qr(
+    a_gpu: GPUTensor, mode: str = "reduced", handle: object = None, lib: str = "cusolver"
+) -> GPUTensor | tuple[GPUTensor, ...]:
     """(q, r), or with mode "economic" or "r" what numpy.linalg.qr gives."""
     return ours.qr(a_gpu, "reduced" if mode == "economic" else mode)
 
 
-def eig(a_gpu: GPUTensor, jobvl: str = "N", jobvr: str = "V", imag: str = "F", lib: str = "cusolver") -> Any:
+def eig(
+    a_gpu: GPUTensor, jobvl: str = "N", jobvr: str = "V", imag: str = "F", lib: str = "cusolver"
+) -> GPUTensor | tuple[GPUTensor, GPUTensor]:
     """(eigenvectors, eigenvalues); with jobvr "N" only the eigenvalues. Left eigenvectors: those of the adjoint."""
     left = choice("eig", "jobvl", jobvl, ("N", "V")) == "V"
     if choice("eig", "jobvr", jobvr, ("N", "V")) == "N" and not left:
@@ -203,17 +212,17 @@ def cho_solve(A: GPUTensor, b: GPUTensor, uplo: str = "L", lib: str = "cusolver"
     b[...] = ours.solve(whole, b)
 
 
-def det(a_gpu: GPUTensor, overwrite: bool = False, handle: object = None, lib: str = "cusolver") -> Any:
+def det(a_gpu: GPUTensor, overwrite: bool = False, handle: object = None, lib: str = "cusolver") -> Number:
     """The determinant, a number."""
     return _number(ours.det(a_gpu))
 
 
-def trace(x_gpu: GPUTensor, handle: object = None) -> Any:
+def trace(x_gpu: GPUTensor, handle: object = None) -> Number:
     """The sum of the diagonal, a number."""
     return _number(ours.trace(x_gpu))
 
 
-def norm(x_gpu: GPUTensor, handle: object = None) -> Any:
+def norm(x_gpu: GPUTensor, handle: object = None) -> Number:
     """The root of the sum of squares of all elements, a number."""
     return _number(ours.norm(x_gpu))
 

@@ -76,7 +76,7 @@ def autocast(arguments: tuple[Any, ...], device: str) -> list[Any]:
     """The arguments with floats of that device as autocast's dtype, also in lists."""
     dtype = torch.get_autocast_dtype(device)
 
-    def cast(value: Any) -> Any:
+    def cast(value: Any) -> object:
         if isinstance(value, list | tuple):
             return type(value)(map(cast, value))
         eligible = isinstance(value, Tensor) and value.is_floating_point() and value.device.type == device
@@ -99,7 +99,7 @@ def register(name: str, setup: Function, backward: Function, tangent: Function, 
     fill = _filler(operator._schema)
     after = torch._C._after_autograd_keyset
 
-    def kernel(keyset: object, *inputs: object, **keywords: object) -> Any:
+    def kernel(keyset: object, *inputs: object, **keywords: object) -> object:
         forward = forward_ad._current_level >= 0 and torch._C._is_fwd_grad_enabled()
         if forward or (_with_gradients() and _wants_one(*inputs)):
             if _transforms():
@@ -158,7 +158,7 @@ class _Differentiable:
         self._quick: Any = type(name, (torch.autograd.Function,), quick)
         self._transformed: Any = type(f"{name}_transformed", (torch.autograd.Function,), transformed)
 
-    def apply(self, *arguments: Any) -> Any:
+    def apply(self, *arguments: Any) -> Tensor | list[Tensor]:
         """Of the schema's arguments, all of them, in their order."""
         if self._casts and _autocast():  # which the dispatcher does elsewhere
             for device in ("cpu", "cuda"):
@@ -180,7 +180,7 @@ class _Differentiable:
             return self.apply
         kernel, setup, backward, count, names = self._kernel, self._setup, self._backward, self._count, self._names
 
-        def forward(ctx: object, *arguments: object) -> Any:
+        def forward(ctx: object, *arguments: object) -> object:
             inputs = arguments[:count]
             keywords = dict(zip(names, arguments[count:], strict=False)) if names else {}
             out = kernel(*inputs, **keywords)
@@ -210,7 +210,7 @@ class _Differentiable:
         first = tuple(list(rest[sum(lengths[:i]) : sum(lengths[: i + 1])]) for i in range(len(lengths)))
         return first, dict(zip(self._names, arguments[1:], strict=False))
 
-    def _forward(self, *arguments: Any) -> Any:
+    def _forward(self, *arguments: Any) -> Tensor | tuple[Tensor, ...]:
         inputs, keywords = self._parts(arguments)
         # Gradients are off here. Below a vmap that torch makes of this, the operator is called sample by sample.
         tensors = (t for some in inputs for t in some) if self._lists else inputs
@@ -222,7 +222,7 @@ class _Differentiable:
         ctx.given = len(inputs)
         self._setup(ctx, *self._parts(inputs), output)
 
-    def _forward_and_keep(self, ctx: object, *arguments: object) -> Any:
+    def _forward_and_keep(self, ctx: object, *arguments: object) -> Tensor | tuple[Tensor, ...]:
         out = self._forward(*arguments)
         self._keep(ctx, arguments, out)
         return out
@@ -233,7 +233,7 @@ class _Differentiable:
             return (*(None,) * (1 + len(self._names)), *(g for some in found for g in some))
         return (*found, *(None,) * (ctx.given - len(found)))
 
-    def _tangents(self, ctx: object, *tangents: object) -> Any:
+    def _tangents(self, ctx: object, *tangents: object) -> Tensor | tuple[Tensor, ...]:
         if self._lists:
             return tuple(self._tangent(ctx, *tangents[1 + len(self._names) :]))
         return self._tangent(ctx, *tangents[: self._count])

@@ -51,7 +51,7 @@ def _refusing_as_torch(in_python: Function, schema: str) -> Function:
     arguments = torch._C.parse_schema(schema).arguments
     tensors = [(i, a.name) for i, a in enumerate(arguments) if isinstance(a.type, torch.TensorType)]
 
-    def run(*args: object, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: Any) -> object:
         native.precision_number(kwargs.get("precision"))
         for i, name in tensors:
             need(args[i] is not None, f"an operand is None: {name}; needs a tensor")
@@ -66,7 +66,7 @@ def _refusing_as_torch(in_python: Function, schema: str) -> Function:
 def _saying_unsupported(compiled: Function) -> Function:
     """The same, but what is refused is Unsupported."""
 
-    def run(*args: object, **kwargs: object) -> Any:
+    def run(*args: object, **kwargs: object) -> object:
         try:
             return compiled(*args, **kwargs)
         except RuntimeError as error:
@@ -86,7 +86,7 @@ def why_refused(error: RuntimeError) -> str | None:
 
 
 def _checking(fake: Function) -> Function:
-    def run(*args: object, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: Any) -> object:
         check_fakes(*(t for t in tree_leaves(args) if isinstance(t, torch.Tensor)))
         native.precision_number(kwargs.get("precision"))
         return fake(*args, **kwargs)
@@ -95,7 +95,7 @@ def _checking(fake: Function) -> Function:
 
 
 def _casting(name: str, device: str) -> Function:
-    def run(*args: object, **kwargs: object) -> Any:
+    def run(*args: object, **kwargs: object) -> object:
         operands = gradients.autocast(args, device)
         with torch.autocast(device, enabled=False):
             return getattr(torch.ops.nervanagpu, name)(*operands, **kwargs)

@@ -11,7 +11,7 @@ import os
 import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -145,7 +145,7 @@ def entries() -> Entries | None:
     return Entries(_libraries[0], torch._C._after_autograd_keyset.raw_repr() & ~plain)
 
 
-def _absent(*operands: object) -> Any:
+def _absent(*operands: object) -> NoReturn:
     raise RuntimeError(f"nervanagpu: no compiled operators: {why_not}")
 
 

@@ -140,7 +140,7 @@ class _Operator:
         """What stands under the key. It runs at every call: what is usual is written out."""
         operator, bit, attempt, name, other = self.operator, self.bit, self._run, self.name, self._unusual
 
-        def run(keyset: Any, *args: object, **kwargs: object) -> Any:
+        def run(keyset: Any, *args: object, **kwargs: object) -> object:
             if not _used(_PLACE) & bit or keyset.raw_repr() & _STRANGE:
                 return other(keyset, args, kwargs)
             try:
@@ -155,14 +155,14 @@ class _Operator:
 
         return run
 
-    def _unusual(self, keyset: Any, args: Any, kwargs: Any) -> Any:
+    def _unusual(self, keyset: Any, args: Any, kwargs: Any) -> object:
         if not _used(_PLACE) & self.bit:
             return self.operator.redispatch(keyset & _BELOW, *args, **kwargs)
         if torch._C._len_torch_dispatch_stack():
             return _through_modes(self.operator, keyset, args, kwargs)
         return self.attempt_checked(args, kwargs, lambda: _aten(self.operator, keyset, args, kwargs))
 
-    def attempt_checked(self, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
+    def attempt_checked(self, args: Any, kwargs: Any, otherwise: Callable[[], object]) -> object:
         """Ours of operands of any kind, or what else there is."""
         tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
         if any(isinstance(t, FakeTensor) for t in tensors):
@@ -198,7 +198,7 @@ def _check_plain(tensors: list[Tensor]) -> None:
         need(t.is_cpu or t.is_cuda, f"a tensor on {t.device}")
 
 
-def _aten(operator: Any, keyset: Any, args: Any, kwargs: Any) -> Any:
+def _aten(operator: Any, keyset: Any, args: Any, kwargs: Any) -> object:
     """aten's own, which may call others of its operators: those are its own, too."""
     _include(_KEY, False)
     try:
@@ -207,7 +207,7 @@ def _aten(operator: Any, keyset: Any, args: Any, kwargs: Any) -> Any:
         _include(_KEY, True)
 
 
-def _through_modes(operator: Any, keyset: Any, args: Any, kwargs: Any) -> Any:
+def _through_modes(operator: Any, keyset: Any, args: Any, kwargs: Any) -> object:
     """First by what modes there are, then here; those of a compiler want aten's operators, and no values."""
     modes = [] if any(map(torch._C._get_dispatch_mode, _COMPILERS)) else _get_current_dispatch_mode_stack()
     for _ in modes:
@@ -232,7 +232,7 @@ _COMPILERS = tuple(torch._C._TorchDispatchModeKey.__members__.values())
 class _Last(TorchDispatchMode):
     """Stands below modes while they look at an operator: where they go on with it, it is ours."""
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> object:
         more = kwargs or {}
         entered = _entered.get(func)
         if entered is None or not _used(_PLACE) & entered.bit:

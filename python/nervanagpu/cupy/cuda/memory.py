@@ -94,7 +94,7 @@ class MemoryPool:
 class PinnedMemoryPool:
     """Page-locked host memory, freed with its arrays."""
 
-    def malloc(self, size: int) -> Any:
+    def malloc(self, size: int) -> npt.NDArray[Any]:
         """`size` bytes: a NumPy array."""
         return alloc_pinned_memory(size)
 
