@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "sass/emulate/state/warp.h"
 
@@ -122,36 +124,21 @@ inline constexpr unsigned kResult = 8;
   return (std::uint64_t{base[kLanes + l]} << 32 | base[l]) + offset;
 }
 
-// One result from up to three sources: f(a, b, c) of each lane.
-template <class F>
-inline const Uop* map1(Warp& w, const Uop* u, F f) {
+// One result from each lane's sources: f(a), f(a, b) or f(a, b, c).
+template <class F, unsigned... kSource>
+inline const Uop* map(Warp& w, const Uop* u, F f, std::integer_sequence<unsigned, kSource...> /*all*/) {
   const Detail& x = *u->x;
-  ConstRow a = fetch(w, x.src[0], 0);
+  const ConstRow in[] = {fetch(w, x.src[kSource], kSource)...};
   Row32 o = result(w, x);
-  NG_LANES(l) o[l] = f(a[l]);
+  NG_LANES(l) o[l] = f(in[kSource][l]...);
   finish(w, x);
   return u + 1;
 }
 template <class F>
-inline const Uop* map2(Warp& w, const Uop* u, F f) {
-  const Detail& x = *u->x;
-  ConstRow a = fetch(w, x.src[0], 0);
-  ConstRow b = fetch(w, x.src[1], 1);
-  Row32 o = result(w, x);
-  NG_LANES(l) o[l] = f(a[l], b[l]);
-  finish(w, x);
-  return u + 1;
-}
-template <class F>
-inline const Uop* map3(Warp& w, const Uop* u, F f) {
-  const Detail& x = *u->x;
-  ConstRow a = fetch(w, x.src[0], 0);
-  ConstRow b = fetch(w, x.src[1], 1);
-  ConstRow c = fetch(w, x.src[2], 2);
-  Row32 o = result(w, x);
-  NG_LANES(l) o[l] = f(a[l], b[l], c[l]);
-  finish(w, x);
-  return u + 1;
+inline const Uop* map(Warp& w, const Uop* u, F f) {
+  using Lane = std::uint32_t;
+  constexpr unsigned kSources = std::is_invocable_v<F, Lane> ? 1 : std::is_invocable_v<F, Lane, Lane> ? 2 : 3;
+  return map(w, u, f, std::make_integer_sequence<unsigned, kSources>{});
 }
 
 // A predicate of two sources, as a mask.

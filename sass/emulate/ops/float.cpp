@@ -156,9 +156,9 @@ struct Fma {
 template <class F, unsigned kArity, bool kFtz, bool kSat>
 const Uop* near_op(Warp& w, const Uop* u) {
   if constexpr (kArity == 2) {
-    return map2(w, u, [](u32 a, u32 b) { return near<kFtz, kSat>(F::near, a, b, 0); });
+    return map(w, u, [](u32 a, u32 b) { return near<kFtz, kSat>(F::near, a, b, 0); });
   } else {
-    return map3(w, u, [](u32 a, u32 b, u32 c) { return near<kFtz, kSat>(F::near, a, b, c); });
+    return map(w, u, [](u32 a, u32 b, u32 c) { return near<kFtz, kSat>(F::near, a, b, c); });
   }
 }
 

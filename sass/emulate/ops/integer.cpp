@@ -20,7 +20,7 @@ using i32 = std::int32_t;
 using i64 = std::int64_t;
 
 const Uop* mov(Warp& w, const Uop* u) {
-  return map1(w, u, [](u32 a) { return a; });
+  return map(w, u, [](u32 a) { return a; });
 }
 
 const Uop* sel(Warp& w, const Uop* u) {
@@ -38,10 +38,10 @@ const Uop* sel(Warp& w, const Uop* u) {
 
 // a + b + c without carries: most of them.
 const Uop* iadd3(Warp& w, const Uop* u) {
-  return map3(w, u, [](u32 a, u32 b, u32 c) { return a + b + c; });
+  return map(w, u, [](u32 a, u32 b, u32 c) { return a + b + c; });
 }
 const Uop* iadd2(Warp& w, const Uop* u) {
-  return map2(w, u, [](u32 a, u32 b) { return a + b; });
+  return map(w, u, [](u32 a, u32 b) { return a + b; });
 }
 
 // With carries. The sum of three terms, the +1 of every negation and two carries in is at most 3 * 2^32 + 1: the first
@@ -101,7 +101,7 @@ const Uop* iadd3_pair(Warp& w, const Uop* u) {
 }
 
 const Uop* imad(Warp& w, const Uop* u) {
-  return map3(w, u, [](u32 a, u32 b, u32 c) { return a * b + c; });
+  return map(w, u, [](u32 a, u32 b, u32 c) { return a * b + c; });
 }
 const Uop* imad_x(Warp& w, const Uop* u) {
   const u32 carry = x_carry(w, *u->x);
@@ -246,7 +246,7 @@ const Uop* iaddmnmx(Warp& w, const Uop* u) {
 }
 
 const Uop* iabs(Warp& w, const Uop* u) {
-  return map1(w, u, [](u32 a) { return static_cast<i32>(a) < 0 ? 0 - a : a; });
+  return map(w, u, [](u32 a) { return static_cast<i32>(a) < 0 ? 0 - a : a; });
 }
 
 inline u32 field(u32 v, unsigned bits, bool is_signed) {
@@ -270,7 +270,7 @@ inline u32 dot(unsigned kind, u32 a, u32 b, u32 c) {
 // IDP.4A, the step of a GEMM of bytes: a loop that vectorizes.
 template <bool kSignedA, bool kSignedB>
 const Uop* idp4(Warp& w, const Uop* u) {
-  return map3(w, u, [](u32 a, u32 b, u32 c) {
+  return map(w, u, [](u32 a, u32 b, u32 c) {
     const auto byte = [](u32 v, unsigned at, bool is_signed) {
       return is_signed ? static_cast<i32>(v << (24 - at)) >> 24 : static_cast<i32>(v >> at & 255);
     };
@@ -281,13 +281,13 @@ const Uop* idp4(Warp& w, const Uop* u) {
 }
 const Uop* idp(Warp& w, const Uop* u) {
   const unsigned kind = u->x->kind;
-  return map3(w, u, [=](u32 a, u32 b, u32 c) { return dot(kind, a, b, c); });
+  return map(w, u, [=](u32 a, u32 b, u32 c) { return dot(kind, a, b, c); });
 }
 
 // |a - b| + c, and of the four bytes: each, or .ACC their sum and c.
 const Uop* vabsdiff(Warp& w, const Uop* u) {
   const bool is_signed = u->x->is_signed;
-  return map3(w, u, [=](u32 a, u32 b, u32 c) {
+  return map(w, u, [=](u32 a, u32 b, u32 c) {
     const bool less = is_signed ? static_cast<i32>(a) < static_cast<i32>(b) : a < b;
     return (less ? b - a : a - b) + c;
   });
@@ -295,7 +295,7 @@ const Uop* vabsdiff(Warp& w, const Uop* u) {
 const Uop* vabsdiff4(Warp& w, const Uop* u) {
   const bool is_signed = u->x->is_signed;
   const bool sums = u->x->flag;
-  return map3(w, u, [=](u32 a, u32 b, u32 c) {
+  return map(w, u, [=](u32 a, u32 b, u32 c) {
     u32 out = c;
     for (unsigned at = 0; at < 32; at += 8) {
       const u32 d = static_cast<u32>(

@@ -84,20 +84,20 @@ const Uop* sum(Warp& w, const Uop* u) {
 }
 
 const Uop* add2(Warp& w, const Uop* u) {
-  return map2(w, u, [](u32 a, u32 b) { return a + b; });
+  return map(w, u, [](u32 a, u32 b) { return a + b; });
 }
 const Uop* add3(Warp& w, const Uop* u) {
-  return map3(w, u, [](u32 a, u32 b, u32 c) { return a + b + c; });
+  return map(w, u, [](u32 a, u32 b, u32 c) { return a + b + c; });
 }
 const Uop* add3_upper(Warp& w, const Uop* u) {  // IADD3.RS
-  return map3(w, u, [](u32 a, u32 b, u32 c) {
+  return map(w, u, [](u32 a, u32 b, u32 c) {
     const u32 first = a + b;
     return (first >> 16 | (first < a ? 0x10000u : 0)) + c;
   });
 }
 const Uop* scaled_add(Warp& w, const Uop* u) {
   const u32 n = u->x->imm;
-  return map2(w, u, [=](u32 a, u32 b) { return (a << n) + b; });
+  return map(w, u, [=](u32 a, u32 b) { return (a << n) + b; });
 }
 
 bool plain_sources(const Detail& x, unsigned count) {

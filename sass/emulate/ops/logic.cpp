@@ -74,11 +74,11 @@ inline u32 funnel(unsigned kind, u32 lo, u32 amount, u32 hi) {
 
 template <unsigned kKind>
 const Uop* shf_known(Warp& w, const Uop* u) {
-  return map3(w, u, [](u32 a, u32 n, u32 c) { return funnel(kKind, a, n, c); });
+  return map(w, u, [](u32 a, u32 n, u32 c) { return funnel(kKind, a, n, c); });
 }
 const Uop* shf(Warp& w, const Uop* u) {
   const unsigned kind = u->x->kind;
-  return map3(w, u, [=](u32 a, u32 n, u32 c) { return funnel(kind, a, n, c); });
+  return map(w, u, [=](u32 a, u32 n, u32 c) { return funnel(kind, a, n, c); });
 }
 
 // PRMT: four bytes of {c, a}, chosen by b according to the mode.
@@ -109,16 +109,16 @@ inline u32 permute(unsigned mode, u32 a, u32 control, u32 c) {
 }
 const Uop* prmt(Warp& w, const Uop* u) {
   const unsigned mode = u->x->kind;
-  if (mode == 0) return map3(w, u, [](u32 a, u32 b, u32 c) { return permute(0, a, b, c); });
-  return map3(w, u, [=](u32 a, u32 b, u32 c) { return permute(mode, a, b, c); });
+  if (mode == 0) return map(w, u, [](u32 a, u32 b, u32 c) { return permute(0, a, b, c); });
+  return map(w, u, [=](u32 a, u32 b, u32 c) { return permute(mode, a, b, c); });
 }
 
 const Uop* popc(Warp& w, const Uop* u) {
-  return map1(w, u, [](u32 a) { return static_cast<u32>(std::popcount(a)); });
+  return map(w, u, [](u32 a) { return static_cast<u32>(std::popcount(a)); });
 }
 
 const Uop* brev(Warp& w, const Uop* u) {
-  return map1(w, u, [](u32 a) { return reverse(a); });
+  return map(w, u, [](u32 a) { return reverse(a); });
 }
 
 // The number of the highest bit that differs from the sign, -1 if there is none; SH: its distance from bit 31.
@@ -132,7 +132,7 @@ const Uop* flo(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const bool is_signed = x.is_signed;
   const bool shift = x.flag;
-  const Uop* next = map1(w, u, [=](u32 a) { return find_leading(a, is_signed, shift); });
+  const Uop* next = map(w, u, [=](u32 a) { return find_leading(a, is_signed, shift); });
   if (x.pdst_count > 0 && x.pdst[0] != preds::kDump) {
     ConstRow a = fetch(w, x.src[0], 0);
     Row32 p = w.scratch[7].data();
@@ -153,7 +153,7 @@ inline u32 bit_mask(u32 at, u32 width, bool wrap) {
 }
 const Uop* bmsk(Warp& w, const Uop* u) {
   const bool wrap = u->x->flag;
-  return map2(w, u, [=](u32 a, u32 b) { return bit_mask(a, b, wrap); });
+  return map(w, u, [=](u32 a, u32 b) { return bit_mask(a, b, wrap); });
 }
 
 // The low b bits of a, extended by sign or zero.
@@ -167,7 +167,7 @@ inline u32 extend(u32 a, u32 width, bool is_signed, bool wrap) {
 const Uop* sgxt(Warp& w, const Uop* u) {
   const bool is_signed = u->x->is_signed;
   const bool wrap = u->x->flag;
-  return map2(w, u, [=](u32 a, u32 b) { return extend(a, b, is_signed, wrap); });
+  return map(w, u, [=](u32 a, u32 b) { return extend(a, b, is_signed, wrap); });
 }
 
 void bind_shift(const Inst& inst, Binding& b) {

@@ -50,7 +50,7 @@ const Uop* conclude(Warp& w, const Uop* u, ConstRow out) {
 template <class F>
 const Uop* logic_as(Warp& w, const Uop* u, F f) {
   const Detail& x = *u->x;
-  if (!x.flag && x.pdst_count == 0) return map2(w, u, f);
+  if (!x.flag && x.pdst_count == 0) return map(w, u, f);
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   u32 out[kLanes];
@@ -110,15 +110,15 @@ bool bind_lop3(const Inst& inst, Binding& b) {
 
 // Shifts by 32 and more leave nothing but the sign; .W counts modulo 32 instead.
 const Uop* shl(Warp& w, const Uop* u) {
-  if (u->x->flag) return map2(w, u, [](u32 a, u32 n) { return a << (n & 31); });
-  return map2(w, u, [](u32 a, u32 n) { return n > 31 ? 0 : a << (n & 31); });
+  if (u->x->flag) return map(w, u, [](u32 a, u32 n) { return a << (n & 31); });
+  return map(w, u, [](u32 a, u32 n) { return n > 31 ? 0 : a << (n & 31); });
 }
 const Uop* shr(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const bool wrap = x.flag;
   if (x.flag2) {
     const bool is_signed = x.is_signed;
-    return map2(w, u, [=](u32 a, u32 n) {
+    return map(w, u, [=](u32 a, u32 n) {
       const u32 v = reverse(a);
       const u32 by = wrap ? n & 31 : std::min(n, 31u);
       if (is_signed) return static_cast<u32>(static_cast<i32>(v) >> by);
@@ -126,11 +126,11 @@ const Uop* shr(Warp& w, const Uop* u) {
     });
   }
   if (x.is_signed) {
-    return map2(w, u, [=](u32 a, u32 n) {
+    return map(w, u, [=](u32 a, u32 n) {
       return static_cast<u32>(static_cast<i32>(a) >> (wrap ? n & 31 : std::min(n, 31u)));
     });
   }
-  return map2(w, u, [=](u32 a, u32 n) { return !wrap && n > 31 ? 0 : a >> (n & 31); });
+  return map(w, u, [=](u32 a, u32 n) { return !wrap && n > 31 ? 0 : a >> (n & 31); });
 }
 
 // b = position | length << 8. A signed field is extended by its highest bit, bit 31 where it reaches beyond.
@@ -148,7 +148,7 @@ inline u32 extract(u32 a, u32 b, bool is_signed) {
 const Uop* bfe(Warp& w, const Uop* u) {
   const bool is_signed = u->x->is_signed;
   const bool reversed = u->x->flag2;
-  return map2(w, u, [=](u32 a, u32 b) { return extract(reversed ? reverse(a) : a, b, is_signed); });
+  return map(w, u, [=](u32 a, u32 b) { return extract(reversed ? reverse(a) : a, b, is_signed); });
 }
 
 // The low bits of a at position b & 255, b >> 8 & 255 of them, into c.
@@ -160,7 +160,7 @@ inline u32 insert(u32 a, u32 b, u32 c) {
   return (c & ~ones) | (a << at & ones);
 }
 const Uop* bfi(Warp& w, const Uop* u) {
-  return map3(w, u, [](u32 a, u32 b, u32 c) { return insert(a, b, c); });
+  return map(w, u, [](u32 a, u32 b, u32 c) { return insert(a, b, c); });
 }
 
 // MOV of some bytes.

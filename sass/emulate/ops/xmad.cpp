@@ -52,7 +52,7 @@ const Uop* xmad(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const Half ha = half_of(x.src[0], x.imm != 0);
   const Half hb = half_of(x.src[1], x.imm2 != 0);
-  return map3(w, u, [=](u32 a, u32 b, u32 c) {
+  return map(w, u, [=](u32 a, u32 b, u32 c) {
     u32 product = ha.of(a) * hb.of(b);
     if (kShift) product <<= 16;
     const u32 sum = product + xmad_addend(kAddend, a, b, c);
