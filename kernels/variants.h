@@ -89,13 +89,13 @@ struct Table {
   }
 };
 
-// The rows, each once, that Reader::read(line, add) adds for the .variants lines of Reader::kLines, in their order.
-template <class Row, class Reader>
-constexpr auto table() {
+// The rows, each once, that read(line, add) adds for the .variants lines among kLines, in their order.
+template <class Row, const auto& kLines, class Read>
+constexpr auto table(Read /*read*/) {
   constexpr Table<Row> all = [] {
     Table<Row> found;
-    for (const std::string_view line : Reader::kLines) {
-      if (line.starts_with(".variants ")) Reader::read(line, [&](const Row& row) { found.add(row); });
+    for (const std::string_view line : kLines) {
+      if (line.starts_with(".variants ")) Read{}(line, [&](const Row& row) { found.add(row); });
     }
     return found;
   }();

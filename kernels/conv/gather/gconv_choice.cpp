@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "kernels/conv/problem.h"
@@ -21,16 +22,13 @@ using hgemm::Form;
 using hgemm::Tile;
 
 constexpr std::int64_t kWidest = 192;  // columns of a tile
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/gather/gconv.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    add(Tile{Form::tiles, variants::number(line, "BM"), variants::number(line, "BN")});
-  }
 };
-constexpr auto kTiles = variants::table<Tile, Template>();
-constexpr std::int64_t kMostEntries = variants::number(variants::let(Template::kLines, "MOST_ENTRIES"));
+constexpr auto kTiles = variants::table<Tile, kLines>([](std::string_view line, auto add) {
+  add(Tile{Form::tiles, variants::number(line, "BM"), variants::number(line, "BN")});
+});
+constexpr std::int64_t kMostEntries = variants::number(variants::let(kLines, "MOST_ENTRIES"));
 constexpr std::array<std::int64_t, 3> kRuns = {8, 4, 1};
 
 static_assert(kTiles.size() * kRuns.size() == std::tuple_size_v<decltype(Costs::Gathered::block)>);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "kernels/gemm/cost/h200.h"
@@ -25,17 +26,15 @@ struct OfPass {
   std::int64_t patch = 0;
   bool operator==(const OfPass&) const = default;
 };
-template <char kPass>
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/halo/halo.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    if (!variants::has(line, "PASS", kPass == 'f' ? "f" : "b")) return;
-    using variants::number;
-    add(OfPass{number(line, "BM"), number(line, "BN"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
-  }
 };
+template <char kPass>
+constexpr auto kOfPass = variants::table<OfPass, kLines>([](std::string_view line, auto add) {
+  if (!variants::has(line, "PASS", kPass == 'f' ? "f" : "b")) return;
+  using variants::number;
+  add(OfPass{number(line, "BM"), number(line, "BN"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
+});
 // halo.sass's tiles, in the order of Costs::Halo.
 struct Variant {
   int rows = 0, columns = 0;
@@ -44,8 +43,8 @@ struct Variant {
   [[nodiscard]] std::int64_t room(char pass) const { return pass == 'b' ? patch_b : patch; }
 };
 constexpr auto kVariants = [] {
-  constexpr auto kFprop = variants::table<OfPass, Template<'f'>>();
-  constexpr auto kBprop = variants::table<OfPass, Template<'b'>>();
+  constexpr auto kFprop = kOfPass<'f'>;
+  constexpr auto kBprop = kOfPass<'b'>;
   std::array<Variant, kFprop.size()> all{};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const OfPass& f = kFprop[i];

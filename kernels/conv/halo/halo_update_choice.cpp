@@ -26,21 +26,18 @@ struct Variant {
   std::int64_t units = 0;
   bool operator==(const Variant&) const = default;
 };
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/halo/halo_update.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    variants::each(line, "TS", [&](std::string_view taps) {
-      add(Variant{variants::number(taps), variants::number(line, "U")});
-    });
-  }
 };
-constexpr auto kVariants = variants::table<Variant, Template>();
-constexpr std::int64_t kPlanes = variants::number(variants::let(Template::kLines, "PLANES"));
-constexpr std::int64_t kCircles = variants::number(variants::let(Template::kLines, "XBLOCKS"));
-constexpr std::int64_t kLongest = variants::number(variants::let(Template::kLines, "MOST"));
-constexpr std::int64_t kStages = variants::number(variants::let(Template::kLines, "STAGES"));
+constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
+  variants::each(line, "TS", [&](std::string_view taps) {
+    add(Variant{variants::number(taps), variants::number(line, "U")});
+  });
+});
+constexpr std::int64_t kPlanes = variants::number(variants::let(kLines, "PLANES"));
+constexpr std::int64_t kCircles = variants::number(variants::let(kLines, "XBLOCKS"));
+constexpr std::int64_t kLongest = variants::number(variants::let(kLines, "MOST"));
+constexpr std::int64_t kStages = variants::number(variants::let(kLines, "STAGES"));
 
 constexpr std::string_view kForced = "_haloupdate_";
 

@@ -26,16 +26,13 @@ struct Variant {
   std::int64_t blocks = 0, patch = 0;
   bool operator==(const Variant&) const = default;
 };
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/halo/resident.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    using variants::number;
-    add(Variant{number(line, "BN"), number(line, "ROW"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
-  }
 };
-constexpr auto kVariants = variants::table<Variant, Template>();
+constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
+  using variants::number;
+  add(Variant{number(line, "BN"), number(line, "ROW"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
+});
 constexpr int kRows = 128;  // of a tile
 
 std::int64_t steps_of(const Gather& taps, std::int64_t channels) {

@@ -32,16 +32,13 @@ struct Variant {
   }
   bool operator==(const Variant&) const = default;
 };
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/halo/halo_swapped.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    using variants::number;
-    add(Variant{number(line, "TAPS"), number(line, "N"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
-  }
 };
-constexpr auto kVariants = variants::table<Variant, Template>();
+constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
+  using variants::number;
+  add(Variant{number(line, "TAPS"), number(line, "N"), number(line, "STAGES"), number(line, "PATCH_ROWS")});
+});
 
 // Products along a line of the filter.
 std::int64_t products_of(const Gather& g, std::int64_t taps) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "kernels/gemm/types.h"
@@ -24,18 +25,15 @@ struct Variant {
   int stages = 0;
   bool operator==(const Variant&) const = default;
 };
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/implicit/hconv.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    using variants::number;
-    const Form form = variants::text(line, "PING_PONG") == "2" ? Form::ping_pong : Form::tiles;
-    add(Variant{{form, number(line, "BM"), number(line, "BN")}, number(line, "STAGES")});
-  }
 };
 // In the order of Costs::Tiles::block.
-constexpr auto kVariants = variants::table<Variant, Template>();
+constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
+  using variants::number;
+  const Form form = variants::text(line, "PING_PONG") == "2" ? Form::ping_pong : Form::tiles;
+  add(Variant{{form, number(line, "BM"), number(line, "BN")}, number(line, "STAGES")});
+});
 static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Tiles::block)>);
 
 // An update's rows are filters, in boxes of 64, two a tile.

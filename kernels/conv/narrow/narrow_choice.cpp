@@ -35,19 +35,16 @@ struct Variant {
   std::int64_t blocks = 0, patch = 0, raw = 0;
   bool operator==(const Variant&) const = default;
 };
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/narrow/narrow.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    using variants::number;
-    if (!variants::text(line, "RAW").empty()) return;  // of a tile that another line has, too
-    const int row = number(line, "ROW");
-    add(Variant{row, number(line, "BN"), number(line, "STAGES"), number(line, "PATCH_ROWS") * row,
-                variants::number_beside(kLines, line, {"ROW", "BN"}, "RAW")});
-  }
 };
-constexpr auto kVariants = variants::table<Variant, Template>();
+constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
+  using variants::number;
+  if (!variants::text(line, "RAW").empty()) return;  // of a tile that another line has, too
+  const int row = number(line, "ROW");
+  add(Variant{row, number(line, "BN"), number(line, "STAGES"), number(line, "PATCH_ROWS") * row,
+              variants::number_beside(kLines, line, {"ROW", "BN"}, "RAW")});
+});
 
 std::string name_of(const Choice& c) {
   return std::to_string(c.row) + "_" + std::to_string(c.tile.bn);

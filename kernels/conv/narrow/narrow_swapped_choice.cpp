@@ -27,18 +27,15 @@ struct Variant {
   std::int64_t steps = 0, patch = 0, raw = 0;
   bool operator==(const Variant&) const = default;
 };
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/narrow/narrow_swapped.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    using variants::number;
-    const int row = number(line, "ROW");
-    add(Variant{row, number(line, "M"), number(line, "N"), number(line, "STEPS"), number(line, "PATCH_ROWS") * row,
-                number(line, "RAW")});
-  }
 };
-constexpr auto kVariants = variants::table<Variant, Template>();
+constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
+  using variants::number;
+  const int row = number(line, "ROW");
+  add(Variant{row, number(line, "M"), number(line, "N"), number(line, "STEPS"), number(line, "PATCH_ROWS") * row,
+              number(line, "RAW")});
+});
 
 std::string tile_of(const narrow::Choice& c) {
   return std::to_string(c.tile.bm) + "x" + std::to_string(c.tile.bn);

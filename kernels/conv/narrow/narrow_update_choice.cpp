@@ -25,25 +25,22 @@ struct Variant {
   std::int64_t row = 0, taps = 0, boxes = 0, groups = 0, patch = 0, raw = 0;
   bool operator==(const Variant&) const = default;
 };
-struct Template {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kLines[] = {
 #include "kernels/conv/narrow/narrow_update.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    using variants::number;
-    if (!variants::text(line, "RAW").empty()) return;  // of taps that another line has, too
-    const int row = number(line, "ROW");
-    const bool alone = number(line, "CREWS") == 1;
-    variants::each(line, "TR", [&](std::string_view digits) {
-      const int taps = number(digits);
-      const int groups = alone ? number(line, "WGS") : taps == 5 ? 3 : 4;
-      add(Variant{row, taps, number(line, "MT"), groups, number(line, "PATCH_ROWS") * row,
-                  variants::number_beside(kLines, line, {"ROW", "TR"}, "RAW")});
-    });
-  }
 };
-static_assert(variants::let(Template::kLines, "GROUPS") == "CREWS == 1 ? 1 : TR == 5 ? 3 : 4");
-constexpr auto kVariants = variants::table<Variant, Template>();
+static_assert(variants::let(kLines, "GROUPS") == "CREWS == 1 ? 1 : TR == 5 ? 3 : 4");
+constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
+  using variants::number;
+  if (!variants::text(line, "RAW").empty()) return;  // of taps that another line has, too
+  const int row = number(line, "ROW");
+  const bool alone = number(line, "CREWS") == 1;
+  variants::each(line, "TR", [&](std::string_view digits) {
+    const int taps = number(digits);
+    const int groups = alone ? number(line, "WGS") : taps == 5 ? 3 : 4;
+    add(Variant{row, taps, number(line, "MT"), groups, number(line, "PATCH_ROWS") * row,
+                variants::number_beside(kLines, line, {"ROW", "TR"}, "RAW")});
+  });
+});
 
 }  // namespace
 

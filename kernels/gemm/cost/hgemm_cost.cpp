@@ -23,16 +23,13 @@ struct Width {
 };
 constexpr std::array kWidths = {Width{64, 0.184}, Width{128, 0.314}, Width{192, 0.444}, Width{256, 0.576}};
 
-struct Resident {
-  static constexpr std::string_view kLines[] = {
+constexpr std::string_view kResident[] = {
 #include "kernels/gemm/tensor_cores/hgemm_resident.variants.inc"
-  };
-  static constexpr void read(std::string_view line, auto add) {
-    using variants::number;
-    add(Tile{Form::resident, number(line, "BM"), number(line, "BN"), number(line, "STAY")});
-  }
 };
-constexpr auto kResidentTiles = variants::table<Tile, Resident>();
+constexpr auto kResidentTiles = variants::table<Tile, kResident>([](std::string_view line, auto add) {
+  using variants::number;
+  add(Tile{Form::resident, number(line, "BM"), number(line, "BN"), number(line, "STAY")});
+});
 
 double bytes_of(const GemmProblem& p) {
   const auto m = static_cast<double>(p.m);
