@@ -67,7 +67,7 @@ TensorMap rows_map(const ConvProblem& p, const Choice& choice, std::uint64_t y, 
                    std::uint32_t lines);
 // Load::boxes: lines of x.
 TensorMap lines_map(const ConvProblem& p, const Choice& choice, std::uint64_t x);
-// Of narrow_patch.sass: where patches lie, and how they are loaded.
+// Of narrow/patch.sass: where patches lie, and how they are loaded.
 void put_patches(Values& v, const ConvProblem& p, const Choice& choice, std::uint64_t x, Load load);
 // The high word of the descriptors of x.
 std::int64_t descriptor_of(const ConvProblem& p, const Choice& choice, Load load);
