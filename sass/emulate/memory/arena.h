@@ -43,8 +43,8 @@ struct Memory::Impl {
     return arena + offset;
   }
   [[nodiscard]] std::byte* lent_byte(std::uint64_t address, std::size_t bytes) const {
-    return lent.covers(address, bytes) ? reinterpret_cast<std::byte*>(address)
-                                       : nullptr;  // NOLINT(performance-no-int-to-ptr)
+    if (!lent.covers(address, bytes)) return nullptr;
+    return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
   }
 };
 
