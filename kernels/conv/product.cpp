@@ -91,16 +91,16 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
 // ones good.
 bool of_float32(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
   constexpr std::int64_t kBlock = 64;
-  constexpr double kLost = 2.4e-8;  // of normal numbers
+  constexpr double kLost = 2.4e-8;  // of normal numbers, in the mean
   if (!possible_of_float32(p)) return false;
   const bool whole = e.beta == 0 || p.c % kBlock == 0;
   if (pass != ConvPass::update || !whole || !two_pieces::made_good(pass, e) || !two_pieces::chosen(pass, p))
     return of_float32(pass, p);
   const GemmProblem g = plain(shape_of(pass, p));
   if (!nervanagpu::pieces::takes(g) || !nervanagpu::pieces::in_two(g)) return false;
-  const double any_lost = std::min(kLost * static_cast<double>(p.x_elements() + p.y_elements()), 1.0);
+  const double lost = std::min(kLost * static_cast<double>(p.x_elements() + p.y_elements()), 1.0);
   const auto [done, behind] = nervanagpu::pieces::two_microseconds(g);
-  return done + any_lost * behind <= two_pieces::microseconds(pass, p);
+  return done + lost * behind <= two_pieces::microseconds(pass, p);
 }
 
 std::size_t workspace(const GemmProblem& problem) {

@@ -1,11 +1,13 @@
 #include "kernels/conv/pieces/two_pieces.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/launch/values.h"
 
@@ -54,8 +56,8 @@ Sources sources_of(ConvPass pass, const Operands& o) {
   }
   return s;
 }
-// Of columns nobody knows the share. A pixel of dy that has a large element for five small ones may have lost ones, where w's groups
-// have fewer small ones than that: all of them, not two a CTA.
+// Of columns nobody knows the share. Where up to 40 of 64 elements are small, dy's lost ones stay. They may be many, and w's groups mostly
+// have fewer than 24 small ones.
 void leave_out(ConvPass pass, Sources& s) {
   constexpr int kBeside = 40;  // of 64
   s.in1.drop = pass == ConvPass::bprop ? kBeside : f16x3::Source::kAlways;
@@ -125,10 +127,11 @@ void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operand
   for (const std::size_t axis : {2U, 1U, 0U}) {
     v.divisor(p.in[axis]).divisor(y[axis]).divisor(p.stride[axis]).u32(p.pad[axis]).u32(p.dilation[axis]);
   }
-  const Kernel* kernel = device.registry().find(update ? "conv_lost_u" : "conv_lost_b");
+  const std::string name = update ? "conv_lost_u" : "conv_lost_b";
+  const Kernel* kernel = device.registry().find(name);
+  if (kernel == nullptr) throw Error("there is no kernel " + name + " for this device's architecture");
   constexpr std::int64_t kFilters = 8, kCtas = 128;  // of a CTA; of dx
-  Grid grid = {static_cast<std::uint32_t>(update ? ceil_div(p.k, kFilters) : kCtas), 1, 1};
-  grid.early = true;
+  const Grid grid = {static_cast<std::uint32_t>(update ? ceil_div(p.k, kFilters) : kCtas), 1, 1};
   unless.put(v).launch(device, *kernel, grid, stream);
 }
 

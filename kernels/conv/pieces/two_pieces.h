@@ -28,7 +28,7 @@ struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
-// Whether add_lost() can follow: behind sums that are stored as they are, or masked.
+// Whether add_lost() can follow: behind sums that are rounded to nearest, masked or not.
 bool made_good(ConvPass pass, const Epilogue& epilogue);
 // f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. made_good: add_lost() follows.
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,

@@ -231,7 +231,8 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   Guarded out = memory(static_cast<std::size_t>(elements_of(c.p, roles.out)), types[2], rows(roles.out));
   Guarded d = memory(vectors.bias.size(), c.bias_type);
   Guarded s = memory(vectors.scale.size(), Dtype::float32);
-  Guarded m = Guarded(4 * mask_words(c), 0);
+  const std::int64_t words = sgemm::words_of_mask(masked_row(c));
+  Guarded m(4 * mask_words(c), 0, {static_cast<std::size_t>(words), static_cast<std::size_t>(words + c.mask_gap)});
   const auto channels = c.pass == ConvPass::update ? 0 : static_cast<std::size_t>(shape_of(c.p, roles.out).back());
   Guarded sum = memory(c.channel_sum ? channels : 0, Dtype::float32);
   Guarded squares = memory(c.channel_sum_squares ? channels : 0, Dtype::float32);
@@ -267,7 +268,10 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   pointers.workspace = workspace.address();
   if (c.bias) pointers.bias = d.address();
   if (c.scale) pointers.scale = s.address();
-  if (c.mask) pointers.mask = m.address();
+  if (c.mask) {
+    pointers.mask = m.address();
+    pointers.mask_pitch = words + c.mask_gap;
+  }
   pointers.bias_type = c.bias_type;
   if (c.channel_sum) pointers.channel_sum = sum.address();
   if (c.channel_sum_squares) pointers.channel_sum_squares = squares.address();
@@ -283,7 +287,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
     e.mask = pointers.mask;
-    e.ld_mask = sgemm::words_of_mask(masked_row(c));
+    e.ld_mask = pointers.mask_pitch;
     e.sums = {pointers.channel_sum, pointers.channel_sum_squares, parts.address(), most_parts};
     conv_detail::tensor_cores::Made made = {false, 0};
     if (by_cells) {
@@ -405,6 +409,7 @@ void choose_epilogue(std::mt19937& random, ConvCase& c) {
     }
   }
   if (is_float(type) && (c.pass == ConvPass::bprop || c.options.relu)) c.mask = pick(random, 0, 2) == 0;
+  c.mask_gap = pick(random, 0, 2);
   if (is_float(type) && c.pass != ConvPass::update) {
     c.channel_sum = pick(random, 0, 3) == 0;
     c.channel_sum_squares = pick(random, 0, 3) == 0;

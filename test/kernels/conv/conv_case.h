@@ -19,6 +19,7 @@ struct ConvCase {
   bool bias = false;
   bool scale = false;                                     // a factor for each filter
   bool mask = false;                                      // bits of relu: fprop with it writes them, bprop applies them
+  std::int64_t mask_gap = 0;                              // words between rows of them
   bool channel_sum = false, channel_sum_squares = false;  // of what is stored, beside sums of these bits
   bool kernels_sums = false;                              // forced: the kernel leaves their parts
   Dtype bias_type = Dtype::float32;

@@ -63,11 +63,14 @@ class OnPieces : public OnTensorCores {
     ConvCase c = case_of(k);
     if (checked()) c.p.n = 1;
     ASSERT_EQ(judge(device_, random_, c), "") << k.name();
+    c.options.relu = c.pass == ConvPass::fprop;  // bits of it in the epilogue
+    c.mask = c.pass != ConvPass::update;
+    c.mask_gap = 2;
+    ASSERT_EQ(judge(device_, random_, c), "") << k.name();
     if (checked()) return;
     c.forced.splits = 3;
     c.options.alpha = 2.0F;
-    c.options.relu = c.bias = c.pass == ConvPass::fprop;
-    c.mask = c.pass != ConvPass::update;
+    c.bias = c.options.relu;
     ASSERT_EQ(judge(device_, random_, c), "") << k.name();
     if (c.pass == ConvPass::update) c.p.c = 64;  // else left to conv.sass
     c.options.beta = -1.0F;

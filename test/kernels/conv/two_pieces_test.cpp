@@ -242,17 +242,19 @@ TEST_P(TwoPiecesTest, FewSmallElements) {
 using Three = decltype(ConvProblem::in);
 struct Geometry {
   Three in, filter, stride, pad, dilation;
+  std::int64_t c = 21, k = 37;
 };
 constexpr Geometry kGeometries[] = {{{1, 11, 8}, {1, 3, 3}, {1, 2, 3}, {0, 2, 0}, {1, 2, 1}},
                                     {{1, 7, 9}, {1, 3, 2}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}},
                                     {{4, 5, 6}, {2, 3, 5}, {2, 1, 2}, {1, 0, 3}, {1, 1, 2}},
-                                    {{1, 6, 7}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}}};
-constexpr std::int64_t kChannels = 21, kFilters = 37;
+                                    {{1, 6, 7}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}},
+                                    {{1, 9, 8}, {1, 7, 7}, {1, 1, 1}, {0, 3, 3}, {1, 1, 1}},
+                                    {{1, 5, 6}, {1, 2, 1}, {1, 1, 1}, {0, 1, 0}, {1, 1, 1}, 300, 290}};
 constexpr std::int64_t kChannel = 4, kFilter = 8;  // of which lost elements alone are left
 
 ConvCase with_geometry(ConvCase c, const Geometry& g) {
   c.p.in = g.in, c.p.filter = g.filter, c.p.stride = g.stride, c.p.pad = g.pad, c.p.dilation = g.dilation;
-  c.p.n = 2, c.p.c = kChannels, c.p.k = kFilters;
+  c.p.n = 2, c.p.c = g.c, c.p.k = g.k;
   c.options.alpha = -1.5F;
   return c;
 }
@@ -268,16 +270,16 @@ TEST_P(TwoPiecesTest, LostElementsOfUpdate) {
     const ConvCase c = with_geometry(case_of(ConvPass::update, 128), g);
     Bits dy = first_of(c);
     Bits x = second_of(c);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % kChannels == kChannel ? 0 : x[i];
-    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = i % kFilters == kFilter ? 0 : dy[i];
-    put(x, 23, kChannels, kChannel, 1.234567e-10);
-    put(x, 40, kChannels, kChannel, -7.654321e-16);
-    put(dy, 11, kFilters, kFilter, 3.141592e-11);
-    put(dy, 17, kFilters, kFilter, 2.718281e-9);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::int64_t>(i) % g.c == kChannel ? 0 : x[i];
+    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<std::int64_t>(i) % g.k == kFilter ? 0 : dy[i];
+    put(x, 23, g.c, kChannel, 1.234567e-10);
+    put(x, 40, g.c, kChannel, -7.654321e-16);
+    put(dy, 11, g.k, kFilter, 3.141592e-11);
+    put(dy, 17, g.k, kFilter, 2.718281e-9);
     expect_made_good(c, dy, x, alone);
     if (checked()) return;
     // With three of them a CTA has no room for all.
-    put(x, 31, kChannels, kChannel, 5e-13);
+    put(x, 31, g.c, kChannel, 5e-13);
     EXPECT_EQ(two(c, dy, x), three(c, dy, x));
   }
   for (const std::int64_t sums : alone) EXPECT_GT(sums, 20);
@@ -291,32 +293,33 @@ TEST_P(TwoPiecesTest, LostElementsOfBprop) {
     const ConvCase c = with_geometry(case_of(ConvPass::bprop, 128), g);
     Bits dy = first_of(c);
     Bits w = second_of(c);
-    const std::int64_t positions = c.p.y_elements() / kFilters;
-    const std::int64_t taps = c.p.w_elements() / kFilters / kChannels;
+    const std::int64_t positions = c.p.y_elements() / g.k;
+    const std::int64_t taps = c.p.w_elements() / g.k / g.c;
     for (std::size_t i = dy.size() / 2; i < dy.size(); ++i) dy[i] = 0;
-    for (std::size_t i = 0; i < w.size(); ++i) w[i] = i % kChannels == kChannel ? 0 : w[i];
-    put(dy, positions / 2 + 2, kFilters, kFilter, 3.141592e-11);
-    put(dy, positions - 2, kFilters, kFilter, -2.718281e-9);
-    put(w, kFilter * taps + taps / 2, kChannels, kChannel, 1.234567e-10);
-    put(w, 20 * taps + taps - 1, kChannels, kChannel, -7.654321e-16);
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<std::int64_t>(i) % g.c == kChannel ? 0 : w[i];
+    put(dy, positions / 2 + 2, g.k, kFilter, 3.141592e-11);
+    put(dy, positions - 2, g.k, kFilter, -2.718281e-9);
+    put(w, kFilter * taps + taps / 2, g.c, kChannel, 1.234567e-10);
+    put(w, 20 * taps + taps - 1, g.c, kChannel, -7.654321e-16);
     expect_made_good(c, dy, w, alone);
     ConvCase masked = c;
     masked.mask = true;
+    masked.mask_gap = 1;
     const std::uint32_t word = 0x92d35ac6;
     const Bits plain = two(c, dy, w);
     const Bits some = test::run(device_, masked, dy, w, word);
     std::int64_t tiny = 0;
     for (std::size_t i = 0; i < some.size(); ++i) {
-      ASSERT_EQ(some[i], (word >> i % kChannels & 1) != 0 ? plain[i] : 0) << i;
+      ASSERT_EQ(some[i], (word >> static_cast<std::int64_t>(i) % g.c % 32 & 1) != 0 ? plain[i] : 0) << i;
       tiny += some[i] == 0 && std::abs(test::value_of(Dtype::float32, plain[i])) < 1e-7 && plain[i] << 1 != 0 ? 1 : 0;
     }
-    EXPECT_GT(tiny, 5);
+    EXPECT_GT(tiny, 5);  // of strided ones relu_mask.sass makes them
     if (checked()) return;
     // With three of them a CTA has no room for all.
     Bits more = w;
-    for (const std::int64_t f : {9, 10}) put(more, f * taps + taps / 2, kChannels, kChannel, 5e-13);
+    for (const std::int64_t f : {9, 10}) put(more, f * taps + taps / 2, g.c, kChannel, 5e-13);
     EXPECT_EQ(two(c, dy, more), three(c, dy, more));
-    for (const std::int64_t f : {35, 36}) put(dy, positions / 2 + 2, kFilters, f, 5e-13);
+    for (const std::int64_t f : {35, 36}) put(dy, positions / 2 + 2, g.k, f, 5e-13);
     EXPECT_EQ(two(c, dy, w), three(c, dy, w));
   }
   for (const std::int64_t sums : alone) EXPECT_GT(sums, 20);
@@ -340,6 +343,51 @@ TEST_P(TwoPiecesTest, LostElementsThatStayInBprop) {
     }
     EXPECT_EQ(two(c, dy, w) == three(c, dy, w), small == 80) << small;
     expect_close(c, dy, w, 2e-6);
+  }
+}
+
+// More pixels than conv_lost_b.sass has threads: a lost element of w meets all of them.
+TEST_P(TwoPiecesTest, LostElementsBesideManyPixels) {
+  if (checked() || idle()) return;
+  ConvCase c = case_of(ConvPass::bprop, 64);
+  c.p.n = 1, c.p.in = {1, 183, 181}, c.p.filter = {1, 1, 1}, c.p.pad = {0, 0, 0}, c.p.c = 3, c.p.k = 9;
+  const Bits dy = first_of(c);
+  Bits w = second_of(c);
+  for (std::int64_t i = 1; i < static_cast<std::int64_t>(w.size()); i += 3) w[at(i)] = 0;
+  put(w, 4, 3, 1, 1.5e-10);
+  EXPECT_NE(two(c, dy, w), three(c, dy, w));
+  std::int64_t alone = 0;
+  for (const std::uint32_t m : expect_close(c, dy, w, 4e-6)) {
+    const double magnitude = test::value_of(Dtype::float32, m);
+    alone += magnitude > 0 && magnitude < 1e-7 ? 1 : 0;
+  }
+  EXPECT_GT(alone, 32000);
+}
+
+// What is rounded stochastically has nothing added behind: one lost element of an update, or of dy beside zeros, is enough for three pieces.
+TEST_P(TwoPiecesTest, LostElementsOfStochasticRounding) {
+  if (checked() || idle()) return;
+  for (const ConvPass pass : {ConvPass::bprop, ConvPass::update}) {
+    ConvCase c = case_of(pass, 128);
+    c.options.rounding = {true, 11, 22, 10};
+    Bits dy = first_of(c);
+    const Bits other = second_of(c);
+    EXPECT_NE(two(c, dy, other), three(c, dy, other)) << "pass " << static_cast<int>(pass);
+    for (std::int64_t i = 0; i < c.p.k; ++i) put(dy, 17, c.p.k, i, i == 6 ? 3e-11 : 0);
+    EXPECT_EQ(two(c, dy, other), three(c, dy, other)) << "pass " << static_cast<int>(pass);
+  }
+}
+
+// A lost element of a panel with one column: fprop has nothing behind that would add it.
+TEST_P(TwoPiecesTest, LostElementsInTheLastColumn) {
+  if (checked() || idle()) return;
+  for (const std::int64_t channels : {129, 130, 257}) {
+    ConvCase c = case_of(ConvPass::fprop, 128);
+    c.p.c = channels, c.p.filter = {1, 1, 1}, c.p.pad = {0, 0, 0};
+    Bits x = first_of(c);
+    const Bits w = second_of(c);
+    for (std::int64_t i = 0; i < channels; ++i) put(x, 33, channels, i, i == channels - 1 ? 1.234567e-10 : 0);
+    expect_close(c, x, w, 4e-6);
   }
 }
 
@@ -453,7 +501,7 @@ TEST_P(TwoPiecesTest, Scales) {
   }
 }
 
-// The library's own choice, unforced: layers just large enough for two pieces are exact, and have as few or as many taps as they have.
+// The library's own choice, unforced: layers just large enough for two pieces are exact, with one tap and with nine.
 TEST_P(TwoPiecesTest, LayersThatChooseThem) {
   if (checked() || idle()) return;
   int taken = 0;

@@ -103,6 +103,21 @@ def test_small_elements_of_all_groups_count(layout: str) -> None:
             assert largest <= 2e-6, (large, tile)
 
 
+@pytest.mark.parametrize("k", [641, 769, 770, 775])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_lost_element_where_a_panel_has_few_columns(layout: str, k: int) -> None:
+    """A row of zeros but for one element without good precision, the last: its products are all that there is."""
+    r = np.random.default_rng(k)
+    a, b = (r.uniform(-1, 1, s).astype(np.float32) for s in ((130, k), (k, 70)))
+    a[5] = 0
+    a[5, k - 1] = 1.234567e-10
+    for x, y in ((a, b), (b.T, a.T)):
+        for tile in ("f16_128x128", WRITTEN):
+            got = ng.dot(put(x, layout[0]), put(y, layout[1]), precision="tensor", splits=1, tile=tile).get()
+            largest, _ = errors(got, x, y)
+            assert largest <= 2e-6, tile
+
+
 @pytest.mark.parametrize(("m", "n", "k"), [(120, 2052, 4096), (2052, 116, 4096)])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_chosen_whatever_lies_where(m: int, n: int, k: int, layout: str) -> None:
