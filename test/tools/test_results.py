@@ -28,6 +28,7 @@ UNTIMED = {
     "gpu-check.json",
     "latency.json",
     "mutants.json",
+    "mutants_drawn.json",
     "piece_errors.json",
     "toolchain/mutants.json",
     "toolchain/tensor.json",
