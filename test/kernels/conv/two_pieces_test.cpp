@@ -65,7 +65,7 @@ class TwoPiecesTest : public test::OnPieces {
     const Bits want = strict(c, in1, in2);
     ConvCase plain = c;
     plain.options.alpha = std::abs(c.options.alpha);
-    const Bits magnitude = strict(plain, absolute(in1), absolute(in2));
+    Bits magnitude = strict(plain, absolute(in1), absolute(in2));
     const auto value = [](std::uint32_t bits) { return test::value_of(Dtype::float32, bits); };
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double error = std::abs(value(got[i]) - value(want[i]));
@@ -447,7 +447,7 @@ TEST_P(TwoPiecesTest, LostElementsBesideZeros) {
     // Of one pixel one large element is left, and eight lost ones, or nine.
     const std::size_t pixel = 41 * kSum;
     for (std::size_t i = 0; i < kSum; ++i) x[pixel + i] = i == 77 ? 0x3f800000U : 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(8 + more); ++i) x[pixel + 14 * i] = lost;
+    for (std::size_t i = 0; i < 8U + static_cast<std::size_t>(more); ++i) x[pixel + 14 * i] = lost;
     EXPECT_EQ(two(c, x, w) == three(c, x, w), more == 1);
     expect_close(c, x, w, 2e-6);
     // The other operand's elements may be small only where that leaves large ones.
