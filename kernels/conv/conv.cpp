@@ -261,7 +261,7 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
   } else {
     queue(device, pass, p, pointers, e, stream.handle());
   }
-  if (!made.masked && pointers.mask != 0) mask.values.launch(device, *mask.kernel, mask.grid, stream.handle());
+  if (!made.masked && pointers.mask != 0) mask.launch(device, stream.handle());
   if (e.sums.asked()) channel_sums::queue(device, pass, p, pointers.out, e, stream.handle(), made.parts);
 }
 

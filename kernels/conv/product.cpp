@@ -90,11 +90,10 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
 // An update behind ReLUs: both operands have zeros, beside which the pieces of gemm() must not lose one element. two_pieces.h makes lost
 // ones good.
 bool of_float32(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
-  constexpr std::int64_t kBlock = 64;
   constexpr double kLost = 2.4e-8;  // of normal numbers, in the mean
   if (!possible_of_float32(p)) return false;
-  const bool whole = e.beta == 0 || p.c % kBlock == 0;
-  if (pass != ConvPass::update || !whole || !two_pieces::made_good(pass, e) || !two_pieces::chosen(pass, p))
+  const bool stored = e.beta == 0 || pieces::takes_beta(pass, p);
+  if (pass != ConvPass::update || !stored || !two_pieces::made_good(pass, e) || !two_pieces::chosen(pass, p))
     return of_float32(pass, p);
   const GemmProblem g = plain(shape_of(pass, p));
   if (!nervanagpu::pieces::takes(g) || !nervanagpu::pieces::in_two(g)) return false;

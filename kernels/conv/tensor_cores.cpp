@@ -92,9 +92,8 @@ bool reaches_all(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
   return reached == p.in[0] * p.in[1] * p.in[2];
 }
 
-// Results that are put together from sums in the workspace are stored twice where conv_if.sass has to compute them.
 bool fits_pieces(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
-  if (pass == ConvPass::update && e.beta != 0 && p.c % kBlock != 0) return false;
+  if (e.beta != 0 && !pieces::takes_beta(pass, p)) return false;
   if (pass == ConvPass::update && e.rounding.stochastic && piece_cells::choose(pass, p))
     return false;  // copies know it not
   const bool between = apart(p, roles_of(pass).out);

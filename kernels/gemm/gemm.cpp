@@ -514,8 +514,7 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
   values_of(plan, p, &device).launch(device, *plan.kernel, plan.grid, stream);
   if (apart) sum.values.launch(device, *sum.kernel, sum.grid, stream);
   if (!masked_apart(plan, p)) return;
-  const MaskPlan mask = mask_plan(device.registry(), p);
-  mask.values.launch(device, *mask.kernel, mask.grid, stream);
+  mask_plan(device.registry(), p).launch(device, stream);
 }
 
 }  // namespace sgemm

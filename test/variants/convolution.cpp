@@ -48,8 +48,8 @@ bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e, 
     return false;
   }
   if (e.mask != 0 && !made.masked) {
-    const auto plan = sgemm::mask_plan(current_device().registry(), conv_detail::masked_matrix(pass, p, at));
-    plan.values.launch(current_device(), *plan.kernel, plan.grid, 0);
+    Device& device = current_device();
+    sgemm::mask_plan(device.registry(), conv_detail::masked_matrix(pass, p, at)).launch(device, 0);
   }
   if (e.sums.asked()) conv_detail::channel_sums::queue(current_device(), pass, p, at.out, e, 0, made.parts);
   if (parts != nullptr) *parts = made.parts;

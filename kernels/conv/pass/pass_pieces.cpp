@@ -119,8 +119,7 @@ void Pass::run_pieces() {
 void Pass::mask_if() {
   Values condition;
   unless_.put(condition.u64(ranges_).u32(most_exponents_));
-  const sgemm::MaskPlan plan = sgemm::mask_if_plan(device_->registry(), masked_matrix(pass_, p_, at_), condition);
-  plan.values.launch(*device_, *plan.kernel, plan.grid, stream_.handle());
+  sgemm::mask_if_plan(device_->registry(), masked_matrix(pass_, p_, at_), condition).launch(*device_, stream_.handle());
 }
 
 // Whether conv_split.sass computes this update, whose dy lies so. It stores what it finds before anything is known of dy, so not with beta.

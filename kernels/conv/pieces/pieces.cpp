@@ -147,6 +147,10 @@ bool asked(const ConvProblem& p) {
   return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.groups == 1;
 }
 
+bool takes_beta(ConvPass pass, const ConvProblem& p) {
+  return pass != ConvPass::update || p.c % kBlock == 0;
+}
+
 std::int64_t products_of(ConvPass pass, const ConvProblem& p) {
   if (pass == ConvPass::update) return p.y_elements() / p.k;
   return p.filter[0] * p.filter[1] * p.filter[2] * (pass == ConvPass::fprop ? p.c : p.k);

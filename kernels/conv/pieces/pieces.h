@@ -18,6 +18,9 @@ namespace nervanagpu::conv_detail::pieces {
 
 // Asked for, and of the shapes that there are kernels for: float32, one group.
 bool asked(const ConvProblem& p);
+// Not of an update in parts of blocks of channels: it is put together from sums in the workspace, and stored twice where conv_if.sass has to
+// compute it.
+bool takes_beta(ConvPass pass, const ConvProblem& p);
 // Of a sum of the pass; edges leave some out.
 std::int64_t products_of(ConvPass pass, const ConvProblem& p);
 

@@ -26,6 +26,8 @@ struct MaskPlan {
   const Kernel* kernel = nullptr;
   Values values;
   Grid grid;
+
+  void launch(Device& device, StreamId stream) const { values.launch(device, *kernel, grid, stream); }
 };
 // Of the C that a product has left. The problem has a mask.
 MaskPlan mask_plan(const Registry& registry, const GemmProblem& problem);

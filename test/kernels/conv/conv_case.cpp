@@ -304,8 +304,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
       conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
     }
     if (c.mask && !made.masked) {
-      const auto plan = sgemm::mask_plan(device.registry(), conv_detail::masked_matrix(c.pass, c.p, pointers));
-      plan.values.launch(device, *plan.kernel, plan.grid, 0);
+      sgemm::mask_plan(device.registry(), conv_detail::masked_matrix(c.pass, c.p, pointers)).launch(device, 0);
     }
     if (c.kernels_sums && made.parts == 0) throw std::runtime_error("the kernel leaves no parts of sums");
     if (sums) conv_detail::channel_sums::queue(device, c.pass, c.p, pointers.out, e, 0, made.parts);
