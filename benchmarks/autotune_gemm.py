@@ -2,7 +2,7 @@
 
     python benchmarks/autotune_gemm.py [--out FILE]
 
-Both plans are launched behind queued work, on operands that rotate past the L2; medians of rounds that take turns. The
+Both plans are launched after queued work, on operands that rotate past the L2; medians of rounds that take turns. The
 file of choices is a new one. Needs a GPU and torch (for memory and timing).
 """
 

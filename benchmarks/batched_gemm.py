@@ -2,7 +2,7 @@
 
     python benchmarks/batched_gemm.py [--out FILE] [--cases attention_scores,...]
 
-Both are launched behind queued work, so that host cost stays out; medians of interleaved rounds; operands rotate past
+Both are launched after queued work, so that host cost stays out; medians of interleaved rounds; operands rotate past
 the L2. Errors are |err| / (|A||B|) against float64, the largest. A `sum` is beside the fastest of torch's ways: bmm and
 sum, einsum, or one product where the operands lie as one. Single products are there, too, for what a batch costs them.
 On the emulator, or without torch, it only tries ours on small cases.

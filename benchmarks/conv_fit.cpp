@@ -7,7 +7,7 @@
 // The model is the library's own: each line of a SWEEP names what was launched, and conv_detail::tensor_cores::modelled() says what
 // that costs with any constants. These are moved at random while that lowers how much longer the chosen variants take than the
 // best (the regret, a geometric mean), and with a small weight the error of all variants within twice the best. Layers of
-// networks count more than random ones ("r. ..."), of which a quarter, by a hash of their names, is held out. The header says what was found, before and behind.
+// networks count more than random ones ("r. ..."), of which a quarter, by a hash of their names, is held out. The header says what was found, before and after.
 //
 // --only: moves the constants of one kind of kernel ("product"). --thin: one line a pass, without variants of more than three times the best's time. --show: what the library chooses where that is not the best.
 #include <algorithm>
@@ -243,7 +243,7 @@ std::vector<Layer> layers_of(const std::vector<Measured>& all) {
   return out;
 }
 
-// ---- The constants, one behind the other, and the memory of a GPU that is not the model's as a part of its.
+// ---- The constants, one after the other, and the memory of a GPU that is not the model's as a part of its.
 
 constexpr std::size_t kConstants = sizeof(Costs) / sizeof(double);
 static_assert(sizeof(Costs) == kConstants * sizeof(double));

@@ -115,7 +115,7 @@ bool read(Layer& l) {
   if (!(in >> l.p.in[0])) {
     l.p.in[0] = 1;
   } else if (!(in >> l.p.filter[0] >> l.p.pad[0])) {
-    throw InvalidArgument("conv_sweep: line '" + line + "'; needs depth size pad behind it, or nothing");
+    throw InvalidArgument("conv_sweep: line '" + line + "'; needs depth size pad after it, or nothing");
   }
   l.which = l.pass == "fprop" ? ConvPass::fprop : l.pass == "bprop" ? ConvPass::bprop : ConvPass::update;
   for (const std::size_t axis : {1U, 2U}) {
@@ -201,7 +201,7 @@ double measure_cells(const Layer& l, const std::vector<Operands>& sets, const co
       stream);
 }
 
-// With sums of the result's channels, which the kernel may leave `parts` of. parts < 0: without. 0: they are made behind.
+// With sums of the result's channels, which the kernel may leave `parts` of. parts < 0: without. 0: they are made afterwards.
 // None: the kernel was to leave parts, and did not.
 std::optional<double> measure_sums(const Layer& l, const std::vector<Operands>& sets, std::int64_t parts, bool squares,
                                    const Stream& stream) {

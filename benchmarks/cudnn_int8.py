@@ -53,7 +53,7 @@ def library() -> Library:
 
 
 def _filled(t: Any, axis: int, multiple: int) -> Any:
-    """With zeros behind it along an axis."""
+    """With zeros after it along an axis."""
     missing = -t.shape[axis] % multiple
     if missing == 0:
         return t

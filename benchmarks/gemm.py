@@ -7,7 +7,7 @@ dtypes: float32, float16, int8 (to int32), and bfloat16 where the package ml_dty
 
 The peer is the better of cuBLAS's default and the best of the eight algorithms that cublasLt's heuristics propose,
 with 128 MiB of workspace; for int8 cublasLt alone, which wants k contiguous in both operands (nt): every layout is
-compared with that. A graph of ours has independent products one behind the other, and each may be launched before the
+compared with that. A graph of ours has independent products one after the other, and each may be launched before the
 one ahead has ended (programmatic dependent launch), which cuBLAS's kernels do not ask for: `apart_ms` is the same
 without it, in the same run. Random data in as many buffers as it takes to leave the 60 MB L2; a graph holds whole
 passes over them. The errors are the mean and the largest |got - float64| / (|A||B|) over sampled elements, for both

@@ -2,7 +2,7 @@
 
     python benchmarks/gemm_repeat.py [--out FILE] [--runs 1000] [--cases float32:nn:512x256x784[:TILE:SPLITS],...]
 
-While a second stream runs products of its own without a pause, each case is computed `runs` times, each time behind
+While a second stream runs products of its own without a pause, each case is computed `runs` times, each time after
 another product into the same memory, and its bytes are compared with those of the first time, which was alone. Exits 1
 if one differs.
 """

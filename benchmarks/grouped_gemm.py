@@ -5,7 +5,7 @@
     tables    ng_gemm with `pointers`, the tables on the device      cublas    cublasSgemmBatched, cublasGemmBatchedEx
     grouped   ng_gemm_grouped of host addresses                      loop      ng_gemm_plan_launch for each product
 
-gpu_ms is the time on the GPU, launched behind queued work; ms that of the call and the wait behind it. Medians of
+gpu_ms is the time on the GPU, launched after queued work; ms that of the call and the wait after it. Medians of
 interleaved rounds. Needs a GPU and torch (for memory and for its cuBLAS).
 """
 
@@ -142,7 +142,7 @@ def ways(lib: C.CDLL, blas: Cublas, n: int, dtype: str, sets: list[list[Any]]) -
 
 
 def milliseconds(calls: dict[str, Callable[[], object]]) -> dict[str, tuple[float, float]]:
-    """Of each: on the GPU, and of the call with the wait behind it."""
+    """Of each: on the GPU, and of the call with the wait after it."""
     gpu: dict[str, list[float]] = {name: [] for name in calls}
     wall: dict[str, list[float]] = {name: [] for name in calls}
     for f in calls.values():
@@ -168,7 +168,7 @@ def measure(lib: C.CDLL, blas: Cublas, n: int, dtype: str, count: int) -> dict[s
     """One row."""
     kind = getattr(torch, dtype)
     order = np.random.default_rng(n).permutation(count)
-    step = -(-n * n // 64) * 64 if n % 8 == 0 else n * n  # odd ones lie one behind the other
+    step = -(-n * n // 64) * 64 if n % 8 == 0 else n * n  # odd ones lie one after the other
     memory = [torch.randn(count * step, device="cuda", dtype=kind) for _ in range(3)]
     sets = [[m[i * step : i * step + n * n].view(n, n) for i in order] for m in memory]
     calls = ways(lib, blas, n, dtype, sets)

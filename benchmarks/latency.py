@@ -3,7 +3,7 @@
 `latency.py --ngasm build/bin/ngasm --folder build/latency` makes the probes (latency_probes.py); `--out FILE`, on a
 GPU, runs them and writes for each the largest gap at which a result was wrong and the smallest at which one was right:
 alone on the chip, with a warp on every scheduler, and beside a kernel that keeps all pipes busy. A process runs a few
-hundred probes; one that breaks (or takes too long) is noted, and the next process goes on behind it.
+hundred probes; one that breaks (or takes too long) is noted, and the next process goes on after it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Op:
-    """One instruction of a pair, and the lines that must stand right behind it or that make R40 of its result."""
+    """One instruction of a pair, and the lines that must stand right after it or that make R40 of its result."""
 
     name: str
     cls: str  # its name in the latency tables, without the k
@@ -39,7 +39,7 @@ def _ops(rows: str) -> list[Op]:
     return out
 
 
-# name | class | text | flags: w = pair, a number = longest gap | lines behind it
+# name | class | text | flags: w = pair, a number = longest gap | lines after it
 GPR_PRODUCERS = _ops("""
 FFMA      | Fma | FFMA {d}, R10, R16, RZ
 FADD      | Fma | FADD {d}, R10, RZ

@@ -41,7 +41,7 @@ def mnemonic(text: str) -> str:
 
 
 def line(text: str, stall: int = 15, wait: str = "3f", board: int = 0) -> str:
-    """`text` with its control codes; the scoreboards of loads and stores are `board` and the one behind it."""
+    """`text` with its control codes; the scoreboards of loads and stores are `board` and the one after it."""
     op = mnemonic(text)
     reads = str(board + 1) if op in LOADS - {"S2R", "S2UR"} or op in STORES else "-"
     writes = str(board) if op in LOADS else "-"

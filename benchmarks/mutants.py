@@ -41,7 +41,7 @@ def planned(plan: Path) -> dict[str, list[Row]]:
 
 
 def results(log: Path) -> list[Row]:
-    """What a log tells of each mutant that was begun: the line behind its beginning, if there is one."""
+    """What a log tells of each mutant that was begun: the line after its beginning, if there is one."""
     rows: list[Row] = []
     for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
         if m := re.match(r"begin (\d+) (\{.*\})$", line):
@@ -90,7 +90,7 @@ class Runner:
         self.failures: dict[str, list[str]] = defaultdict(list)  # what processes said that could not begin
 
     def run(self, names: list[str], dangerous: bool) -> None:
-        """All of these kernels' mutants; a kernel whose process was lost comes again behind the others."""
+        """All of these kernels' mutants; a kernel whose process was lost comes again after the others."""
         self.queue, self.dangerous = deque(names), dangerous
         workers = [threading.Thread(target=self.work) for _ in range(self.args.workers)]
         for w in workers:

@@ -81,7 +81,7 @@ class Fprop(Plan):
         )
 
     def _plan_pooled(self, layer: Conv, x: ng.GPUTensor) -> Node:
-        """A convolution whose result only the pool behind it sees."""
+        """A convolution whose result only the pool after it sees."""
         found = next(self._named)
         shape_alone = ng.broadcast_to(ng.zeros((1,), self.dtype), self._shape(layer.k, found.side_out))
         return Node(found.name, layer, x, shape_alone, found, pooled=True)
@@ -157,7 +157,7 @@ class Fprop(Plan):
 
     def _plan_heads(self, name: str, layer: Inception, x: ng.GPUTensor, width: int, bits: bool, part: bool) -> Node:
         """An inception with its output of `width` channels; with channels last one convolution for the first layers of
-        branches that go on behind them, and, if `part` allows it, the first branch."""
+        branches that go on after them, and, if `part` allows it, the first branch."""
         which = heads_of(layer)
         if self.layout != "NHWC" or len(which) < 2:
             y = ng.empty(self._shape(width, x.shape[1]), self.dtype)

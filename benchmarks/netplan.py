@@ -37,7 +37,7 @@ class Node:
     y: ng.GPUTensor
     work: Work | None = None
     bits: ng.GPUTensor | None = None  # y > 0, for the data gradient of the next layer
-    pooled: bool = False  # y is not stored, and has but its shape: one kernel computes it and the pool behind it
+    pooled: bool = False  # y is not stored, and has but its shape: one kernel computes it and the pool after it
     codes: ng.GPUTensor | None = None  # of a max pool: its places, for the gradient
     dy_at: ng.GPUTensor | None = None  # where the gradient of y goes, if that is a part of a wider tensor
     heads: Heads | None = None  # of an inception
@@ -57,7 +57,7 @@ class Heads:
     """The 1x1 convolutions that several branches of an inception begin with, as one: they read the same x.
 
     Each begins at a multiple of 32 channels, so that the bits of its ReLU are whole words; filters between are zero. A
-    branch that is a 1x1 convolution alone has its filters behind theirs, and the gradients of all are one. So are their
+    branch that is a 1x1 convolution alone has its filters after theirs, and the gradients of all are one. So are their
     outputs, if that of the inception is Wide.
     """
 
@@ -74,7 +74,7 @@ class Heads:
 class Wide:
     """What the output of an inception is a part of: pixels hold [heads | output], and its first branch is alone.
 
-    So one product makes [heads, alone], and layers behind read [alone, other branches]. Gradients lie alike.
+    So one product makes [heads, alone], and layers after it read [alone, other branches]. Gradients lie alike.
     """
 
     y: ng.GPUTensor
@@ -123,16 +123,16 @@ class Buffers:
             self.kept.append(buffer)
 
 
-def in_lanes(name: str, common: list[Op], branches: list[list[Op]], behind: list[int]) -> list[Op]:
+def in_lanes(name: str, common: list[Op], branches: list[list[Op]], after: list[int]) -> list[Op]:
     """The operations of an inception in an order in which no lane waits for what it does not need.
 
-    behind: the branches that go on behind `common`, the others begin beside it. The last of them is no lane of its own.
+    after: the branches that go on after `common`, the others begin beside it. The last of them is no lane of its own.
     """
-    alone = [i for i in range(len(branches)) if i not in behind and branches[i]]
-    order = [*alone, *behind]
+    alone = [i for i in range(len(branches)) if i not in after and branches[i]]
+    order = [*alone, *after]
     out: list[Op] = []
     for number, i in enumerate(order, 1):
-        if behind and i == behind[0]:
+        if after and i == after[0]:
             out += common
         lane = number if number < len(order) else 0
         out += [replace(op, fork=name, lane=lane) for op in branches[i]]
@@ -145,7 +145,7 @@ def words(channels: int) -> int:
 
 
 def heads_of(layer: Inception) -> list[int]:
-    """The branches that begin with a 1x1 convolution and go on behind it."""
+    """The branches that begin with a 1x1 convolution and go on after it."""
     longer = [(i, branch[0]) for i, branch in enumerate(layer.branches) if len(branch) > 1]
     return [i for i, head in longer if isinstance(head, Conv) and head == Conv(head.k, 1)]
 

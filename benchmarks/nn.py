@@ -2,8 +2,8 @@
 
     python benchmarks/nn.py [--out FILE] [--rows R --columns C]
 
-Device: float32, medians between events behind each other over operands that rotate past the L2, while busy work before
-them hides the host; TB/s are bytes of operands and results once. Host: microseconds of calls behind each other on small
+Device: float32, medians between back-to-back events over operands that rotate past the L2, while busy work before
+them hides the host; TB/s are bytes of operands and results once. Host: microseconds of back-to-back calls on small
 tensors, and of training steps from host arrays (128 samples of 784, layers of 128 with relu and of 10, SGD with
 momentum). Every result is compared with float64, relative to its largest magnitude; more than 1e-5 fails.
 """

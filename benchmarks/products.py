@@ -2,7 +2,7 @@
 
     python benchmarks/products.py [--out FILE] [--inductor] [--autotuned] [--cases neuron,sample,...] [--small]
 
-Times are medians between events as those of elementwise.py: ours and the peers' interleaved, behind queued work,
+Times are medians between events as those of elementwise.py: ours and the peers' interleaved, after queued work,
 operands in turns, all in one run on one GPU. `kernels` is what one evaluation of ours launches. --inductor:
 torch.compile as a peer; --autotuned: with mode="max-autotune-no-cudagraphs", too, neuron and sample of the first shape.
 PyTorch multiplies float32 without TF32. Errors are the largest difference from NumPy's result of float64 operands over

@@ -97,7 +97,7 @@ def _query(fields: str) -> list[str]:
 
 
 def commit() -> str:
-    """The commit measured, and "-dirty" behind it if the tree was not that commit's: git's word, or NG_COMMIT where the
+    """The commit measured, and "-dirty" after it if the tree was not that commit's: git's word, or NG_COMMIT where the
     tree travelled without its history (NG_COMMIT=$(git describe --always --dirty --abbrev=12)).
     """
     if os.environ.get("NG_COMMIT"):

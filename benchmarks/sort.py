@@ -3,7 +3,7 @@
     python benchmarks/sort.py [--out FILE] [--sizes 1000000,10000000,100000000] [--rows 1] [--repeats 15] [--check 1]
 
 Keys are random: integers of their whole range, floats of a normal distribution. Milliseconds are medians of device time
-between two events with several calls behind queued work, ours and the peers' in turns. `gkeys` are 10^9 keys a second,
+between two events with several calls after queued work, ours and the peers' in turns. `gkeys` are 10^9 keys a second,
 `copies` how many times as long as a device-to-device copy of the keys it takes. On the emulator the times mean nothing;
 it only tries the script.
 """
@@ -64,7 +64,7 @@ def by_clock(wait: Callable[[], object]) -> Callable[[Callable[[], Any], int], f
 
 
 def by_events(event: Callable[[], Any], ms: Callable[[Any, Any], float]) -> Callable[[Callable[[], Any], int], float]:
-    """Seconds of a call by the device's clock, between two events behind queued work, `ms` apart."""
+    """Seconds of a call by the device's clock, between two events after queued work, `ms` apart."""
 
     def seconds(call: Callable[[], Any], calls: int) -> float:
         start, end = event(), event()

@@ -2,7 +2,7 @@
 
     python benchmarks/sweep_lines.py vgg_a googlenet --passes bprop | build/bin/conv_sweep 300 "" sums
 
-times them without sums of channels, and with sums made by the kernel and behind it.
+times them without sums of channels, and with sums made by the kernel and after it.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 Each is trained for so many steps from the same start by torch (eager and compiled) and by ours: `ngt.use()` around the
 same model, and for the transformer block torch.ops.nervanagpu in a compiled model. --small: sizes for the emulator.
 
---rounds: instead, eager torch and ours take turns, so many rounds of `steps` steps with one wait behind them. "host" is
-what two steps behind a wait take until they are queued, a step.
+--rounds: instead, eager torch and ours take turns, so many rounds of `steps` steps with one wait after them. "host" is
+what two steps after a wait take until they are queued, a step.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def problems(small: bool) -> dict[str, tuple[Callable[[], torch.nn.Module], tupl
 def train(
     model: torch.nn.Module, run: Callable[[Any], Any], x: Any, target: Any, steps: int, where: Any
 ) -> dict[str, Any]:
-    """Losses of all steps, and the median milliseconds of a step behind the first ten."""
+    """Losses of all steps, and the median milliseconds of a step after the first ten."""
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
     losses, times = [], []
     for _ in range(steps):

@@ -9,7 +9,7 @@
 
 namespace nervanagpu::variants {
 
-// What stands behind `name=` on a .variants line: "7" of STAGES=7, "{f,b}" of PASS={f,b}; "" if nothing does.
+// What stands after `name=` on a .variants line: "7" of STAGES=7, "{f,b}" of PASS={f,b}; "" if nothing does.
 constexpr std::string_view text(std::string_view line, std::string_view name) {
   for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
     const std::size_t end = at + name.size();

@@ -6,7 +6,7 @@
 
 namespace nervanagpu::layers {
 
-// Rows number(0), number(1) ... of `from`, `bytes` each, one behind the other in `to`. Several threads gather large batches.
+// Rows number(0), number(1) ... of `from`, `bytes` each, one after the other in `to`. Several threads gather large batches.
 void gather_rows(const std::byte* from, std::size_t bytes, const std::function<std::size_t(std::size_t)>& number,
                  std::size_t count, std::byte* to);
 

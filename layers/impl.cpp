@@ -129,7 +129,7 @@ Sample chain_shape(const std::vector<LayerPtr>& chain, const Sample& in) {
 
 namespace {
 
-// The bits of a row of channels are whole words; rows that are one behind the other, as those of positions that are features
+// The bits of a row of channels are whole words; rows that are one after the other, as those of positions that are features
 // of one sample, must then have no rest.
 bool bits_fit(const Sample& s) {
   constexpr std::int64_t kWord = 32;

@@ -1,4 +1,4 @@
-// What a layer does, behind layers::Layer.
+// What a layer does, after layers::Layer.
 #pragma once
 
 #include <memory>
@@ -63,7 +63,7 @@ class Layer::Impl {
   // The forward pass of the layer before, of its x, and of this one together, if one kernel computes both: this one's result. Else
   // an invalid one, and nothing has been written down.
   virtual Ref fprop_behind(Program& program, Impl& before, const Ref& x, const Ref& into);
-  // Whether one kernel computes this layer's fprop of x and the pool behind it. If so, that as an operation: y = the pool's result,
+  // Whether one kernel computes this layer's fprop of x and the pool after it. If so, that as an operation: y = the pool's result,
   // with the codes of the largest if argmax is valid.
   [[nodiscard]] virtual bool pools_at_once(const Ref& x, const PoolProblem& pool) const;
   virtual void fprop_pooled(Program& program, const Ref& x, const PoolProblem& pool, const Ref& y, const Ref& argmax);

@@ -69,7 +69,7 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
   progress.samples = count;
   progress.history = &history;
   const SgdStep step = {options.lr, options.momentum, options.weight_decay};
-  Tensor judged;  // of all steps of an epoch, one behind the other
+  Tensor judged;  // of all steps of an epoch, one after the other
   if (!options.each_step) {
     judged = Tensor::empty({2 * count});
     judged.used_on(net.run.stream);

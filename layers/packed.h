@@ -1,4 +1,4 @@
-// Parameters whose updates are alike, one behind the other in common memory: one launch updates them all.
+// Parameters whose updates are alike, one after the other in common memory: one launch updates them all.
 #pragma once
 
 #include <vector>

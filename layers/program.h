@@ -23,7 +23,7 @@ Tensor row_major(std::uint64_t address, const Shape& shape, Dtype dtype);  // of
 // A tensor of a program, or a contiguous part of one under another shape.
 struct Ref {
   int id = -1;              // the memory
-  std::int64_t offset = 0;  // bytes behind its start
+  std::int64_t offset = 0;  // bytes after its start
   Shape shape;
   Dtype dtype = Dtype::float32;
   std::int64_t pitch =

@@ -48,7 +48,7 @@ void Network::Impl::send(const Batch& batch) {
   constexpr std::size_t kAlign = 256;
   const std::size_t row = static_cast<std::size_t>(in.size()) * size_of(batch.x.dtype);
   const auto n = static_cast<std::size_t>(batch.n);
-  const std::size_t labels = (n * row + kAlign - 1) / kAlign * kAlign;  // where they lie behind the samples
+  const std::size_t labels = (n * row + kAlign - 1) / kAlign * kAlign;  // where they lie after the samples
   const std::size_t bytes = labels + (classifies ? n * sizeof(std::int32_t) : 0);
   if (feed == nullptr || feed->bytes() < bytes) {
     feed.reset();

@@ -53,7 +53,7 @@ inline bool is_whole(Dtype d) {
   }
 }
 
-// The Lazy behind `h` that has not been evaluated; nullptr: it is none.
+// The Lazy after `h` that has not been evaluated; nullptr: it is none.
 Lazy* lazy_of(const py::handle& h);
 
 void bind_errors(py::module_& m);

@@ -19,7 +19,7 @@ using Geometry = std::array<std::array<std::int64_t, 3>, 3>;
 ConvProblem conv_problem(const std::string& layout, const Shape& x, const Shape& w, const Geometry& geometry,
                          std::int64_t groups, std::size_t axes);
 
-// What fprop does behind its sums: act, by its name, and where it cuts; a factor for each filter.
+// What fprop does after its sums: act, by its name, and where it cuts; a factor for each filter.
 using Clip = std::pair<float, float>;
 void finish_by(ConvOptions& options, const std::optional<Tensor>& bias, bool relu, const std::string& activation,
                const Clip& clip, const std::optional<Tensor>& scale);

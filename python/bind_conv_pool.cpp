@@ -1,4 +1,4 @@
-// A convolution and the max pool behind it.
+// A convolution and the max pool after it.
 #include <pybind11/stl.h>
 
 #include "nervanagpu/conv_pool.hpp"

@@ -13,7 +13,7 @@ unaryfunc ordinary_float = nullptr;
 unaryfunc ordinary_int = nullptr;
 inquiry ordinary_bool = nullptr;
 
-// The tensor behind an object of the two types; an expression is evaluated.
+// The tensor after an object of the two types; an expression is evaluated.
 const Tensor* tensor_of(PyObject* o) {
   if (Py_TYPE(o) == tensor_slots) return object_of<Tensor>(o);
   if (Py_TYPE(o) != lazy_slots) return nullptr;
@@ -22,7 +22,7 @@ const Tensor* tensor_of(PyObject* o) {
   return l;
 }
 
-// How far behind the first element the one at `index` lies on the axis; false: it is no plain integer, or there is none.
+// How far after the first element the one at `index` lies on the axis; false: it is no plain integer, or there is none.
 bool step_to(const Tensor& t, std::size_t axis, PyObject* index, std::int64_t* offset) {
   if (PyLong_CheckExact(index) == 0) return false;
   int overflow = 0;

@@ -63,7 +63,7 @@ struct Variable {
 // What the kernels of a cubin share: variables in global memory, and the constant banks that they and the compiler
 // keep. Read, not written.
 struct ModuleData {
-  std::vector<std::uint8_t> initial;    // the first variables' values; zeros behind them
+  std::vector<std::uint8_t> initial;    // the first variables' values; zeros after them
   std::uint64_t bytes = 0;              // of all variables
   std::vector<std::uint8_t> constant3;  // c[0x3]: __constant__ variables
   std::vector<std::uint8_t> constant4;  // c[0x4]: addresses of variables and functions

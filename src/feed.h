@@ -25,7 +25,7 @@ class Feed {
 
   // Host memory for the next batch; waits until the copy out of it has ended.
   std::byte* fill();
-  // Starts to copy the first `bytes` of it to the device, behind the work that reads the batch before.
+  // Starts to copy the first `bytes` of it to the device, after the work that reads the batch before.
   void send(std::size_t bytes);
   // What `stream` is given from now on finds the batch there; what it is given until taken() may read it.
   void arrive(const Stream& stream);

@@ -5,7 +5,7 @@
 
 Prints each table as the sources have it, highest power first, with log2 of the largest error over the interval,
 relative to the function that it serves, of the polynomial with its rounded coefficients in exact arithmetic. The
-first ones are rounded to 21 bits where that costs nothing, so that they are immediates; those behind a rounded one are
+first ones are rounded to 21 bits where that costs nothing, so that they are immediates; those after a rounded one are
 fitted again.
 """
 

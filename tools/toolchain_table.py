@@ -37,7 +37,7 @@ def shown(value: int | float | str) -> str:
 
 
 def cells_of(value: str) -> list[str]:
-    """A value in as many cells as it takes to keep each within MAX_CELL: parted at a colon, else behind a comma."""
+    """A value in as many cells as it takes to keep each within MAX_CELL: parted at a colon, else after a comma."""
     if len(value) <= MAX_CELL:
         return [value]
     head, colon, rest = value.partition(": ")

@@ -146,7 +146,7 @@ def page() -> Iterator[str]:
     """docs/functions.md."""
     yield "# Functions"
     yield ""
-    yield "Every function of `nervanagpu.function_table`, by the file that it is written in. Names behind a dot are"
+    yield "Every function of `nervanagpu.function_table`, by the file that it is written in. Names after a dot are"
     yield "methods of tensors, too. NumPy's functions of the same names take tensors and call these; help() tells more."
     yield ""
     yield "<!-- written by tools/write_stubs.py -->"

@@ -75,7 +75,7 @@ struct ConvOptions {
   float clip_low = 0.0F, clip_high = 0.0F;           // of GemmActivation::clip
   const Tensor* scale = nullptr;                     // fprop of bytes to a float32 or int8 y: float32 (K,)
   // Bits of a float result, uint32 or int32, contiguous or a slice of the last axis of such, of the result's shape with ceil(last / 32) words for its last axis: bit
-  // j % 32 of word j / 32 belongs to element j. fprop with relu writes there whether what it stored is above 0 (not for NaN; behind
+  // j % 32 of word j / 32 belongs to element j. fprop with relu writes there whether what it stored is above 0 (not for NaN; after
   // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
   const Tensor* mask = nullptr;
   // fprop, bprop: float32, contiguous, one number for each channel of a float result (y's filters, dx's channels): the sum of its

@@ -1,4 +1,4 @@
-// A convolution, its relu and the max pool behind it: in one kernel, where there is one, which does not write what lies between.
+// A convolution, its relu and the max pool after it: in one kernel, where there is one, which does not write what lies between.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ enum class Dtype : std::uint8_t {
   uint64,
   boolean,
   bfloat16,   // the upper half of a float32
-  complex64,  // two float32: the real part and, behind it, the imaginary one
+  complex64,  // two float32: the real part and, after it, the imaginary one
   complex128
 };
 

@@ -42,7 +42,7 @@ struct GemmOptions {
   float clip_low = 0.0F, clip_high = 0.0F;           // of GemmActivation::clip
   const Tensor* scale = nullptr;  // float32, of bytes' sums: (n,) or (1, n), one for each column; (m, 1), for each row
   // Bits of a float C, uint32 or int32 (m, ceil(n / 32)) with contiguous words, of a batch (batch, m, ceil(n / 32)): bit j % 32
-  // of word j / 32 of row i. relu writes there whether the stored C[i, j] is above 0 (not for NaN; behind n: 0), drelu reads.
+  // of word j / 32 of row i. relu writes there whether the stored C[i, j] is above 0 (not for NaN; past n: 0), drelu reads.
   const Tensor* mask = nullptr;
   // Written, float32: of each row (m,) or (m, 1), of each column (n,) or (1, n) of the stored C, a float, the sum and the largest
   // magnitude, in an order that m and n alone decide. NaN is larger than all. Not of a batch's products.

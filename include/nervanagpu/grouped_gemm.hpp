@@ -19,7 +19,7 @@ struct GroupedProduct {
 // c = act(alpha * a b + beta * c + bias) of each. Products of one form go together: as a batch, if they lie at equal distances
 // in memory, or, if multiply-adds compute them and they are small, by tables of their addresses; the others are launched one
 // by one in one stream. k is not cut unless `options.splits` says so: the bits are those of each product alone with splits 1,
-// however they are grouped. Rounded stochastically, each product takes the counters behind those of the one before.
+// however they are grouped. Rounded stochastically, each product takes the counters after those of the one before.
 // Everything is checked before anything is written. A c may share memory with nothing else in the group.
 NG_API void grouped_dot(const std::vector<GroupedProduct>& products, const GemmOptions& options = {});
 

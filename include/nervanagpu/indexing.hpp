@@ -7,7 +7,7 @@
 
 namespace nervanagpu {
 
-// result[i] = the element of `from` that lies offset[i] elements behind its first one, in memory (int64, may be negative).
+// result[i] = the element of `from` that lies offset[i] elements after its first one, in memory (int64, may be negative).
 // Offsets are not checked: every one must be that of an element.
 NG_API Tensor gather(const Tensor& from, const Expr& offset);
 

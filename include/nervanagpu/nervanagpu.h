@@ -96,7 +96,7 @@ NG_C_API ng_status ng_download(void* to, uint64_t from, size_t bytes);
  * the low bits of `value`. Nothing is awaited. */
 NG_C_API ng_status ng_copy(uint64_t to, uint64_t from, size_t bytes, uint64_t stream);
 NG_C_API ng_status ng_fill(uint64_t to, uint32_t value, size_t width, size_t count, uint64_t stream);
-/* `bytes` from memory of one device to memory of the current one, behind the work of both default streams. */
+/* `bytes` from memory of one device to memory of the current one, after the work of both default streams. */
 NG_C_API ng_status ng_copy_from_device(uint64_t to, int32_t device, uint64_t from, size_t bytes);
 /* Waits for all work of all streams of the current device. */
 NG_C_API ng_status ng_synchronize(void);
@@ -445,7 +445,7 @@ NG_C_API ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x,
 NG_C_API ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t argmax, uint64_t dx,
                                      const ng_pool_options* options);
 
-/* A convolution, its relu and the max pool behind it: y = max pool of ng_conv_fprop's result. Of `pool` op (NG_POOL_MAX), window, pad
+/* A convolution, its relu and the max pool after it: y = max pool of ng_conv_fprop's result. Of `pool` op (NG_POOL_MAX), window, pad
  * and stride count; ng_conv_max_pool_behind() puts the rest in, as ng_pool_argmax_bytes and ng_max_pool_bprop want it. argmax: as of
  * ng_max_pool_fprop with relu = options->relu, or 0. First layers have one kernel (conv_pool.hpp), which does not write what lies
  * between; otherwise that is in memory of the library's pool, as are its workspaces: options->workspace is not looked at. There is no

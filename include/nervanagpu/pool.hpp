@@ -63,7 +63,7 @@ NG_API void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, 
                        const PoolOptions& options = {});
 
 // max whose gradient needs no x: `argmax` has a code for each window, where its first largest element is. Windows of one feature
-// map and of at most 255 positions. Results are the bits of pool_fprop and pool_bprop (with relu: and of relu's gradient behind it).
+// map and of at most 255 positions. Results are the bits of pool_fprop and pool_bprop (with relu: and of relu's gradient after it).
 //
 // The codes of y's elements, in their order: 4 bits each, the first in the lower half of a byte, where windows have at most 15
 // positions and C (channels last) or N (batch last) is a multiple of 8 (float32: of 4); x, y, dy and dx then begin at multiples

@@ -10,7 +10,7 @@ namespace nervanagpu {
 // nearest: ties to even. stochastic: up or down at random, so that the expected value is the exact one; a value that can
 // be kept stays as it is, and one beyond the largest finite number is rounded as nearest rounds it.
 //
-// The element i elements behind the first of a result, in memory, takes word i % 4 of
+// The element i elements after the first of a result, in memory, takes word i % 4 of
 // Philox4x32-10(key = seed, counter = offset + i / 4): the same bits on every device, tile and grid.
 struct Rounding {
   bool stochastic = false;

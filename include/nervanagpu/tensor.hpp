@@ -121,7 +121,7 @@ class NG_API Tensor {
   // Views. An axis counts from 0, or from the end if negative.
   [[nodiscard]] Tensor slice(int axis, std::int64_t start, std::int64_t stop, std::int64_t step = 1) const;
   [[nodiscard]] Tensor select(int axis, std::int64_t index) const;  // the axis goes; index may count from the end
-  [[nodiscard]] Tensor element(std::int64_t offset) const;          // without axes, so far behind the first; unchecked
+  [[nodiscard]] Tensor element(std::int64_t offset) const;          // without axes, so far after the first; unchecked
   [[nodiscard]] Tensor insert_axis(int axis) const;                 // of length 1
   [[nodiscard]] Tensor transpose() const;                           // axes reversed
   [[nodiscard]] Tensor transpose(const std::vector<int>& axes) const;

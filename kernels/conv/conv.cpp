@@ -242,7 +242,7 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
   if (cells && by_cells::fits(*cells, p, pointers, e, there)) {
     const auto inner = [&](ConvPass of_pass, const ConvProblem& of_cells, const ConvPointers& at) {
       Epilogue own = e;
-      own.mask = 0;  // behind the copy
+      own.mask = 0;  // after the copy
       own.sums = {};
       queue_pass(device, of_pass, of_cells, at, own, on_tensor_cores, stream);
     };

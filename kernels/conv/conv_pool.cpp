@@ -1,4 +1,4 @@
-// A convolution and the max pool behind it: narrow_swapped.sass's variant for that, or the two one after the other.
+// A convolution and the max pool after it: narrow_swapped.sass's variant for that, or the two one after the other.
 #include "nervanagpu/conv_pool.hpp"
 
 #include <array>

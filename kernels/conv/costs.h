@@ -13,7 +13,7 @@ struct Costs {
 
   // hconv.sass. Positions of a result: fprop and bprop.
   struct Tiles {
-    double start, early;                  // to the first products: behind the work ahead, and beside its end
+    double start, early;                  // to the first products: after the work ahead, and beside its end
     double tile;                          // between the tiles of a CTA, for each 64 columns
     double turn, turn_end;                // the same of warpgroups in turn, and their last tile's end
     double sum, part, sums;               // split_sum, for each part of the sums, and for a million partial sums
@@ -41,7 +41,7 @@ struct Costs {
   struct Swapped {
     double start, hidden;  // of the copy of bprop's filters, the launch's beginning hides that much
     double place;          // of a product of 16 channels
-    double tile, chunk;    // behind a tile's products, and for each 64 places of one
+    double tile, chunk;    // after a tile's products, and for each 64 places of one
     double any;            // more for these, where the result's columns are no multiple of 8
     double zeros;          // a row of filters that the copy engine fills up with zeros
     double latency;        // from a stage that comes free to what fills it

@@ -87,7 +87,7 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
   return pieces::microseconds(pass, p) >= pieces::rival_microseconds(pass, p);
 }
 
-// An update behind ReLUs: both operands have zeros, beside which the pieces of gemm() must not lose one element. two_pieces.h makes lost
+// An update after ReLUs: both operands have zeros, beside which the pieces of gemm() must not lose one element. two_pieces.h makes lost
 // ones good.
 bool of_float32(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
   constexpr double kLost = 2.4e-8;  // of normal numbers, in the mean

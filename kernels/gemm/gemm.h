@@ -42,7 +42,7 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
 // The kernel leaves sums in the workspace, which split_sum finishes.
 bool finished_apart(const Plan& plan, const GemmProblem& problem);
 
-// The kernel does nothing with the problem's mask, which relu_mask.sass does behind it.
+// The kernel does nothing with the problem's mask, which relu_mask.sass does after it.
 bool masked_apart(const Plan& plan, const GemmProblem& problem);
 
 // The kernel's parameters. device: see hgemm.h.

@@ -51,7 +51,7 @@ class Prepared {
   struct Finish {
     std::uint16_t out = kNone, bias = kNone, alpha = kNone, beta = kNone, seed = kNone, offset = kNone, scale = kNone,
                   mask = kNone;
-    std::uint64_t out_plus = 0, bias_plus = 0, offset_plus = 0;  // behind what a call has
+    std::uint64_t out_plus = 0, bias_plus = 0, offset_plus = 0;  // after what a call has
   };
   static Part part_of(const Kernel& kernel, const Grid& grid, const Values& values);
   static Finish finish_of(const Kernel& kernel, const char* out);
@@ -72,7 +72,7 @@ class Prepared {
   std::optional<Part> sum_;                          // of the splits of k; then main_ writes to the workspace
   std::uint16_t partial_sums_ = kNone, sums_ = kNone;
   Finish finish_;  // in sum_ if there is one, else in main_
-  struct Patch {   // a parameter: `plus` behind what a call has
+  struct Patch {   // a parameter: `plus` after what a call has
     std::uint16_t at = kNone;
     std::uint64_t Call::*from = nullptr;
     std::uint64_t plus = 0;
@@ -86,7 +86,7 @@ class Prepared {
     Part part;
     std::vector<Patch> patches;
   };
-  // bf16x6.h, f16x3.h: what comes before the kernel, and behind it what computes the product where that one does not.
+  // bf16x6.h, f16x3.h: what comes before the kernel, and after it what computes the product where that one does not.
   struct Step {
     After launch;
     bool product = false;  // writes what the kernel would have
@@ -109,7 +109,7 @@ class Prepared {
   std::size_t partial_sums_offset_ = 0;  // of the splits of k in the workspace
   void add_sum(const GemmProblem& problem, const Plan& plan);
   void add_after(const GemmProblem& problem, const Plan& plan);
-  std::vector<After> after_;  // what reads C behind all others
+  std::vector<After> after_;  // what reads C after all others
   std::vector<AskedLaunch> asked_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace nervanagpu::sorting {
 
-// What kernels/lib/radix.sass reads, and `pad`, a key that no other one comes behind.
+// What kernels/lib/radix.sass reads, and `pad`, a key after which no other one comes.
 struct Order {
   const char* key = "";  // i8, i16, i32, i64, f16, f32, f64
   std::uint32_t flip = 0, flip_high = 0;

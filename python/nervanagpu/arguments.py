@@ -125,7 +125,7 @@ def iterable(function: str, name: str, value: object) -> list[Any]:
 
 
 def host_array(name: str, value: object) -> npt.NDArray[Any]:
-    """`value` as a NumPy array, as it is if it is one. TypeError for one that hides elements behind a mask."""
+    """`value` as a NumPy array, as it is if it is one. TypeError for one that hides elements after a mask."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         count = int(np.ma.getmaskarray(value).sum())
         raise TypeError(f"{name} has {count} masked elements, and tensors no masks; needs .filled(number), or .data")

@@ -112,7 +112,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
 
 
 def _range_of(x: GPUTensor) -> tuple[int, int]:
-    """The first byte and the one behind the last."""
+    """The first byte and the one past the last."""
     width = dtypes.size_of(x.dtype)
     steps = [(n - 1) * s * width for n, s in zip(x.shape, x.element_strides, strict=True)]
     return x.ptr + sum(min(s, 0) for s in steps), x.ptr + sum(max(s, 0) for s in steps) + width
@@ -146,7 +146,7 @@ def shares_memory(a: GPUTensor, b: GPUTensor, max_work: object = None) -> bool:
 
 
 def byte_bounds(a: GPUTensor) -> tuple[int, int]:
-    """The address of the first byte, and that behind the last."""
+    """The address of the first byte, and that past the last."""
     return _range_of(a)
 
 

@@ -166,7 +166,7 @@ def concatenate(
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
 ) -> GPUTensor:
-    """The tensors one behind the other along `axis` (None: each in one row), a kernel each.
+    """The tensors one after the other along `axis` (None: each in one row), a kernel each.
 
     The dtype is what all of them promote to, unless `dtype` or `out` says otherwise, which `casting` must allow.
 

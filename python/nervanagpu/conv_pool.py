@@ -1,4 +1,4 @@
-"""A convolution, its relu and the max pool behind it, which need not write what lies between.
+"""A convolution, its relu and the max pool after it, which need not write what lies between.
 
 In one kernel for a first layer of float16 or bfloat16, "NHWC", stride 1 and an even width. It has at most four
 channels, at most 64 filters, a multiple of eight, and windows of 2 x 2 with a stride of 2. Else in two. The one

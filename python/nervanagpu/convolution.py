@@ -72,7 +72,7 @@ def _geometry(op: str, stride: Ints, padding: Ints, dilation: Ints, axes: int) -
 
 
 class Finish(NamedTuple):
-    """What comes behind the sums of a convolution, as the compiled module takes it."""
+    """What comes after the sums of a convolution, as the compiled module takes it."""
 
     activation: str
     clip: Clip

@@ -130,7 +130,7 @@ def _look(
 
 
 def _level(gates: set[str]) -> int | None:
-    """How many frames behind the caller's the program stands; None: what is computed is part of a function here."""
+    """How many frames after the caller's the program stands; None: what is computed is part of a function here."""
     frame, level = sys._getframe(2), 2
     while frame.f_code.co_filename.startswith(_PACKAGE):
         if frame.f_code.co_filename not in gates or frame.f_back is None:

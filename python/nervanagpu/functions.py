@@ -123,7 +123,7 @@ def logaddexp2(a: Operand, b: Operand) -> GPUTensor:
 @public()
 @elementwise.of_two
 def nextafter(a: Operand, b: Operand) -> GPUTensor:
-    """The next number of the dtype behind a on the way to b; integers become floats as in exp."""
+    """The next number of the dtype after a on the way to b; integers become floats as in exp."""
     from nervanagpu.manipulation import broadcast_arrays
 
     first, second = _floats(a, b)

@@ -177,7 +177,7 @@ class Grid(Generic[T]):
 
 
 class Rows:
-    """r_[a, 0:3, b]: rows one behind the other; c_: columns beside each other. Keys are NumPy's."""
+    """r_[a, 0:3, b]: rows one after the other; c_: columns beside each other. Keys are NumPy's."""
 
     def __init__(self, columns: bool) -> None:
         self._columns = columns

@@ -271,7 +271,7 @@ def hstack(tup: Sequence[Operand], *, dtype: npt.DTypeLike | None = None, castin
 
 @public()
 def dstack(tup: Sequence[Operand]) -> GPUTensor:
-    """One behind the other along the third axis."""
+    """One after the other along the third axis."""
     return composed.concatenate([atleast_3d(a) for a in _some("dstack", tup)], 2)
 
 
@@ -411,7 +411,7 @@ def tile(x: Operand, reps: Axes) -> GPUTensor:
     ndim = builtins.max(x.ndim, len(counts))
     counts = [1] * (ndim - len(counts)) + counts
     lengths = (1,) * (ndim - x.ndim) + x.shape
-    # Every axis behind one that says which repetition it is.
+    # Every axis after one that says which repetition it is.
     apart = _reshape_method(x, *[n for length in lengths for n in (1, length)]) if ndim else x
     whole = creation.empty([n for c, length in zip(counts, lengths, strict=True) for n in (c, length)], x.dtype)
     whole[...] = apart
@@ -528,7 +528,7 @@ def resize(a: Operand, new_shape: Axes) -> GPUTensor:
 
 @public()
 def trim_zeros(x: Operand, trim: str = "fb", axis: Axes | None = None) -> GPUTensor:
-    """x without the zeros in front ("f") and behind ("b") along `axis` (None: all axes): a view. Waits for where they
+    """x without the zeros in front ("f") and after ("b") along `axis` (None: all axes): a view. Waits for where they
     are."""
     x = operand_of(x)
     choice("trim_zeros", "trim", trim.lower() if isinstance(trim, str) else trim, ("f", "b", "fb", "bf"))

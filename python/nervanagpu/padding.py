@@ -112,7 +112,7 @@ def _on_host(x: GPUTensor, widths: Any, mode: Any, more: dict[str, Any]) -> GPUT
 
 @public()
 def pad(array: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> GPUTensor:
-    """`array` with `pad_width` elements more in front and behind: a copy.
+    """`array` with `pad_width` elements more before and after: a copy.
 
     pad_width: n, (before, after), a pair for each axis, or a dict of these by axis. mode:
     - "constant": constant_values=, given alike, else 0;

@@ -96,7 +96,7 @@ def polyfit(
 def _covariances(
     powers: GPUTensor, scale: GPUTensor, residuals: GPUTensor, count: int, ndim: int, cov: object
 ) -> GPUTensor:
-    """(deg + 1, deg + 1), and the columns of y behind."""
+    """(deg + 1, deg + 1), followed by the columns of y."""
     if not (isinstance(cov, bool | np.bool_) or cov == "unscaled"):
         raise ValueError(f"polyfit: cov is {shown(cov)}; needs True, False or 'unscaled'")
     order = powers.shape[1]

@@ -122,7 +122,7 @@ def _of_weights(ordered: GPUTensor, weights: GPUTensor, q: float) -> GPUTensor:
 
 
 def _rows(x: GPUTensor, axes: list[int]) -> GPUTensor:
-    """x with these axes as one, behind the others."""
+    """x with these axes as one, after the others."""
     kept = [a for a in range(x.ndim) if a not in axes]
     turned = x.transpose(*kept, *axes) if x.ndim else x
     return turned.reshape(*(x.shape[a] for a in kept), math.prod(x.shape[a] for a in axes))

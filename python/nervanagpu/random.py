@@ -12,7 +12,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, integer, number
 from nervanagpu.creation import Shape
 
-COUNTERS = 1 << 61  # of a seed; behind the last one comes the first again
+COUNTERS = 1 << 61  # of a seed; past the last one comes the first again
 _lock = threading.Lock()
 _seed = 0
 _offsets: dict[int, int] = {}  # by device: what each has spent
@@ -28,7 +28,7 @@ def seed(value: int = 0) -> None:
 
 
 def counters_after(start: int, count: int) -> int:
-    """The first counter behind those for `count` words."""
+    """The first counter after those for `count` words."""
     return (start + (count + 3) // 4) % COUNTERS
 
 

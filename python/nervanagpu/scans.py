@@ -143,7 +143,7 @@ def nancumprod(
 def diff(x: Operand, n: int = 1, axis: int = -1, prepend: object = None, append: object = None) -> GPUTensor:
     """Each element along `axis` less the one before, n times; bool: whether they differ.
 
-    prepend, append: what stands in front and behind before that; a number or a tensor.
+    prepend, append: what stands before and after before that; a number or a tensor.
     """
     x = operand_of(x)
     count = integer("diff", "n", n, 0)

@@ -167,7 +167,7 @@ def piecewise(
 ) -> GPUTensor:  # fmt: skip
     """Of each element the function (or number) whose condition is not 0; one more is for the others (else 0).
 
-    Functions are called with x, all of it, and with what comes behind.
+    Functions are called with x, all of it, and with the arguments that follow.
     """
     x = operand_of(x)
     tests, given = iterable("piecewise", "condlist", condlist), iterable("piecewise", "funclist", funclist)

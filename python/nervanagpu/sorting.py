@@ -70,7 +70,7 @@ def _sorted(rows: GPUTensor, descending: bool) -> tuple[GPUTensor, GPUTensor]:
 
 
 def _last(function: str, x: GPUTensor, axis: object) -> tuple[GPUTensor, int]:
-    """x with the axis behind all others, and its number."""
+    """x with the axis after all others, and its number."""
     at = axis_of(function, axis, x.ndim)
     return moveaxis(x, at, -1), at
 
@@ -244,7 +244,7 @@ def topk(x: Operand, k: int, axis: int = -1, largest: bool = True) -> TopK:
 def searchsorted(a: Operand, v: Operand, side: str = "left", sorter: Operand | None = None) -> GPUTensor:
     """Where in the row a, which is in order, each element of v would have to be put to keep it so, as int64.
 
-    side: before equal elements ("left") or behind them. sorter: the order of a, from argsort.
+    side: before equal elements ("left") or after them. sorter: the order of a, from argsort.
     """
     choice("searchsorted", "side", side, ("left", "right"))
     row, wanted = operand_of(a), operand_of(v)

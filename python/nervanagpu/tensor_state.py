@@ -24,7 +24,7 @@ def _become(x: GPUTensor, read_only: bool) -> None:
 
 
 def resize(self: GPUTensor, *new_shape: Any, refcheck: object = True) -> None:
-    """The tensor itself in another shape: the elements as they lie, behind them zeros. Without a shape: as it is.
+    """The tensor itself in another shape: the elements as they lie, after them zeros. Without a shape: as it is.
 
     ValueError for a view, and for a tensor that has views, unless refcheck is false: they keep the memory before.
     """
@@ -96,7 +96,7 @@ def getfield(self: GPUTensor, dtype: npt.DTypeLike, offset: int = 0) -> GPUTenso
 
 
 def _strided(x: GPUTensor, offset: int, shape: tuple[int, ...], steps: list[int], dtype: Any) -> GPUTensor:
-    """The view of x's memory, `offset` bytes behind its first element."""
+    """The view of x's memory, `offset` bytes after its first element."""
     if not x.size:
         return creation.empty(shape, dtype)
     return _core.based_on(x, _core.adopt(x.ptr + offset, shape, steps, dtype, x, _core.read_only(x)))

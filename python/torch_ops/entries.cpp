@@ -217,7 +217,7 @@ extern "C" __attribute__((visibility("default"))) void ng_torch_autograd(std::ui
 }
 
 // The operator `name` of plain tensors as a kernel of torch's, which hands on to `other`, of the same arguments, what is not
-// usual. of_autograd: behind a set of keys, and where no derivative is wanted. None: there is none here, or this torch lacks
+// usual. of_autograd: after a set of keys, and where no derivative is wanted. None: there is none here, or this torch lacks
 // what it wants.
 extern "C" __attribute__((visibility("default"))) PyObject* ng_torch_entry(const char* name, int of_autograd,
                                                                            PyObject* other) {

@@ -103,14 +103,14 @@ struct Entry {
   std::string_view name;
   PyObject* (*attempt)(const Arguments&);
   std::size_t positional;               // how many arguments have no keyword
-  std::array<const char*, 3> keywords;  // of those behind
+  std::array<const char*, 3> keywords;  // of the keyword arguments
 };
 
 // What torch calls a kernel of Python with.
 struct Given {
   PyObject* const* all;
   Py_ssize_t count;
-  PyObject* keywords;   // a tuple, or null; their values stand behind the others
+  PyObject* keywords;   // a tuple, or null; their values stand after the others
   Py_ssize_t in_front;  // how many of them are no arguments: a set of keys, or none
 };
 

@@ -14,7 +14,7 @@ using Triple = std::array<std::int64_t, 3>;  // depth, height, width
 // `axes` numbers of 21 bits each in one, the last in the lowest bits; what is not there becomes `missing`. Throws unless each is
 // `least` or more.
 Triple unpacked(const char* name, std::int64_t axes, std::int64_t packed, std::int64_t least, std::int64_t missing);
-// Spatial lengths behind (N, C), 1 in front of them.
+// Spatial lengths after (N, C), 1 in front of them.
 Triple lengths(const Shape& sizes);
 // Throws unless x has 3 to 5 axes; how many of them are spatial.
 std::int64_t spatial_axes(const char* name, const Array& x);

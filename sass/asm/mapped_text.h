@@ -21,7 +21,7 @@ struct ColumnMark {
   Kind kind = Kind::kCopied;
 };
 
-// The source column of text position `pos`, both the end of the text and anything behind it included.
+// The source column of text position `pos`, both the end of the text and anything after it included.
 inline std::uint32_t column_at(const std::vector<ColumnMark>& marks, std::size_t pos) {
   const ColumnMark* m = nullptr;
   for (const ColumnMark& candidate : marks) {

@@ -137,7 +137,7 @@ class Parser {
       if (it == program_.labels.end())
         return placed(error("there is no label `" + line.label + "`", near_label(line.label)), *sources_[i], pos);
       if (it->second >= program_.lines.size()) {
-        return placed(error("label `" + line.label + "` has no instruction behind it"), *sources_[i], pos);
+        return placed(error("label `" + line.label + "` has no instruction after it"), *sources_[i], pos);
       }
       for (Operand& o : line.inst.operands()) {
         if (o.kind == OperandKind::kLabel) o.imm = it->second;

@@ -1,5 +1,5 @@
 // Linked cubins: device functions lie in sections of their own, and calls to them are relocated. Every kernel that has such
-// calls gets a copy of all functions behind its code, at the same address in each, so that a pointer means one everywhere.
+// calls gets a copy of all functions after its code, at the same address in each, so that a pointer means one everywhere.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 using Section = ElfView::Section;
 using Symbol = ElfView::Symbol;
 
-// Variables without initial values begin on such a boundary behind those that have some; no variable is aligned to more.
+// Variables without initial values begin on such a boundary after those that have some; no variable is aligned to more.
 constexpr std::uint64_t kVariableAlignment = 1024;
 
 std::string number(std::uint64_t v) {

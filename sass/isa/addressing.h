@@ -7,7 +7,7 @@
 
 namespace nervanagpu::sass {
 
-// The predicate behind the operands of a load: 0 is PT.
+// The predicate after the operands of a load: 0 is PT.
 constexpr Slot when_loaded() {
   return pred(64).inv(67).backwards().omit(kPT);
 }

@@ -11,7 +11,7 @@ bool computed_target(const Inst& inst);
 // Something decides whether control is moved: a guard, a predicate or condition that it reads, which lanes are together.
 bool conditional(const Inst& inst);
 
-// Some thread may go straight on to the next instruction. Behind a call without a condition none does: it comes back.
+// Some thread may go straight on to the next instruction. After a call without a condition none does: it comes back.
 bool falls_through(const Inst& inst);
 
 // Some thread may come to the next instruction: straight on, or back from a call.

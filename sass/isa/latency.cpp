@@ -82,7 +82,7 @@ struct Table {
   std::array<std::array<Gap, kProducers>, kConsumers> war{};
   std::array<Gap, kProducers> slowest_raw{};  // of each producer, whoever reads
   Gap slowest_war{};
-  std::array<bool, kConsumers> overwritten_early{};  // some writer could come too early behind the reader
+  std::array<bool, kConsumers> overwritten_early{};  // some writer could come too early after the reader
   int max = 0;
 };
 

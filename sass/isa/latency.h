@@ -101,7 +101,7 @@ const Gap& waw_gap(Arch arch, Producer first, Producer second);
 
 // From a read of fixed latency to a write of the same register.
 const Gap& war_gap(Arch arch, Consumer reader, Producer writer);
-// Some writer could come too early behind this reader.
+// Some writer could come too early after this reader.
 bool overwritten_early(Arch arch, Consumer reader);
 
 // The stall that `inst` itself must carry at least, whatever follows (branches, barriers, DEPBAR).
@@ -110,7 +110,7 @@ int min_stall(Arch arch, const Inst& inst);
 // A product of the tensor engine that ends its group (gsb0).
 bool closes_group(const Inst& inst);
 bool awaits_groups(const Inst& inst);  // WARPGROUP.DEPBAR
-bool hands_over(const Inst& inst);     // WARPGROUP.ARRIVE: registers, to the products behind it
+bool hands_over(const Inst& inst);     // WARPGROUP.ARRIVE: registers, to the products after it
 
 // The most cycles any row of `arch` asks for: older results are there.
 int max_gap(Arch arch);
@@ -134,7 +134,7 @@ inline constexpr unsigned kBarrierCycles = 6;  // from BAR to the next memory ac
 // sm_70 and later: a stall from here on is only honoured with the yield bit set (bit 109 = 0).
 inline constexpr int kYieldStall = 12;
 inline constexpr int kMaxStall = 15;
-// sm_70 and later: stall 0 with the yield bit takes at least this long. At -O0 ptxas writes it behind the tensor products that
+// sm_70 and later: stall 0 with the yield bit takes at least this long. At -O0 ptxas writes it after the tensor products that
 // take longer than the largest stall, 24 cycles, and reads their results next.
 inline constexpr int kDrain = 24;
 inline constexpr int kScoreboards = 6;

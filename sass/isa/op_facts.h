@@ -1,4 +1,4 @@
-// What all forms of a mnemonic have in common, from op.inc: the memory that they touch and where control goes behind them.
+// What all forms of a mnemonic have in common, from op.inc: the memory that they touch and where control goes after them.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ enum class Goes : std::uint8_t {
   kBranch,    // to its label
   kJump,      // to its label, or to where a register says
   kIndirect,  // to where a register says; a label is only what that is relative to
-  kCall,      // to its label or where a register says, and back behind the call
-  kReturn,    // behind the call
+  kCall,      // to its label or where a register says, and back after the call
+  kReturn,    // after the call
   kLeave,     // the thread ends
   kPush,      // leaves a target for a later instruction
   kPop,       // to the target that its partner left

@@ -538,7 +538,7 @@ class Attempt {
       o.reuse = true;
     };
     reuse_here();
-    // The part of the register may stand inside the bars or behind them.
+    // The part of the register may stand inside the bars or after them.
     bool part = s.sub_table.empty();
     const auto part_here = [&] {
       part = true;

@@ -154,7 +154,7 @@ class Parser {
     if (pos_ < text_.size()) {
       ++pos_;
       skip();
-      if (pos_ < text_.size()) return fail("expected nothing behind ';'");
+      if (pos_ < text_.size()) return fail("expected nothing after ';'");
     }
     const bool undeclared = !reads && !writes;
     if (undeclared && (scoreboard || latency != 0)) return fail("expected reads(...) or writes(...) as well");

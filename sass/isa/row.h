@@ -103,7 +103,7 @@ enum class SlotType : std::uint8_t {
   kDescriptor,  // `word`[UR]: gdesc[UR4], the first of the uniform registers; desc[UR6] where it stands alone
   kGroup,       // gsb0, or nothing
   kWord,        // a fixed word of the text (PR, RZ where nothing else can stand): `word`
-  kHiddenDesc,  // {desc=UR6}: a descriptor that nvdisasm hides (sm_80 .. sm_89), behind the other operands
+  kHiddenDesc,  // {desc=UR6}: a descriptor that nvdisasm hides (sm_80 .. sm_89), after the other operands
   kToken,       // a word of the sub table: 2D, ARRAY_CUBE, TEX_HEADER_DIMENSION
   kSrcA,        // placeholders that alu() turns into one of the above, see rowdsl.h
   kSrcB,

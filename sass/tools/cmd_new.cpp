@@ -36,7 +36,7 @@ constexpr std::string_view kTemplate = R"(// NAME: y[i] = alpha * x[i] + y[i], o
 .reg   px[2], py[2]           // 64-bit addresses
 .pred  outside
 
-// ---- i = CTA * 128 + thread; threads behind the end leave ----------------------------------------------------------------
+// ---- i = CTA * 128 + thread; threads past the end leave ----------------------------------------------------------------
   S2R i, SR_TID.X
   S2R cta, SR_CTAID.X
   ULDC.64 memory[0], sys[descriptor]

@@ -1,4 +1,4 @@
-// ngasm's commands, one source file each. A command gets the arguments behind its name and returns the exit status:
+// ngasm's commands, one source file each. A command gets the arguments after its name and returns the exit status:
 // 0 done, 1 the input is wrong (or a hazard, a mismatch, a fault was found), 2 the command line is wrong.
 #pragma once
 
@@ -49,7 +49,7 @@ int usage_error(std::string_view command, const std::string& message);
 // Prints the Diag; returns 1.
 int input_error(const Diag& diag);
 
-// The text behind `ngasm COMMAND --help`.
+// The text after `ngasm COMMAND --help`.
 std::string_view help_of(std::string_view command);
 
 inline constexpr std::size_t kMaxCubinBytes = std::size_t{1} << 30;

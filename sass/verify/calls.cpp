@@ -118,7 +118,7 @@ class Follower {
     }
   }
 
-  // Too many ways: every RET goes behind every CALL.
+  // Too many ways: every RET goes after every CALL.
   void give_up() {
     say(0, "its calls are too many to follow: not proven");
     for (std::uint32_t call = 0; call < n_; ++call) {

@@ -25,7 +25,7 @@ struct CallEdges {
   std::vector<Problem> unproven;
 };
 
-// Assumed: a function outside of the cubin returns where R20 says, or behind its call, keeps what compilers keep across
+// Assumed: a function outside of the cubin returns where R20 says, or after its call, keeps what compilers keep across
 // calls, and has awaited what it started. A computed branch stays within its function. A store to a computed place of local memory
 // leaves spilled addresses alone. A call through a register whose value is not known goes to a function whose address the
 // cubin takes, or outside; where it takes none, to any label.

@@ -195,7 +195,7 @@ class Walker {
     if (load.op != Op::LDC || place == load.operands().end()) return {};
     const auto size = static_cast<std::int64_t>(code_.kernel->constant2.size());
     std::vector<std::uint32_t> all = listed(base, 0, size);
-    // Tables lie one behind the other. An index of min(x, most), as compilers write a switch, stays in one of them.
+    // Tables lie one after the other. An index of min(x, most), as compilers write a switch, stays in one of them.
     std::int64_t most = 0;
     const std::uint32_t least = least_of(j, *place, most);
     const auto goes_between = [&](std::uint32_t to) { return to > least && to <= i; };
@@ -259,7 +259,7 @@ class Walker {
         if (back < n_) pushed.push_back({op, back});
         forget_inner(pushed);
       }
-      // A jump behind PRET calls a function; where no code returns that is one of the driver's, which comes back.
+      // A jump after PRET calls a function; where no code returns that is one of the driver's, which comes back.
       if (goes(op) == Goes::kIndirect && !at(i).never && !stack.empty() && comes_back(op, stack.back().by)) {
         const Stack outer(stack.begin(), stack.end() - 1);
         go(stack.back().target, outer);

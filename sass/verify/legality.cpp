@@ -82,7 +82,7 @@ class Checker {
     }
   }
 
-  // The warps of a warpgroup do not wait for each other's arrival if the product comes too soon behind it.
+  // The warps of a warpgroup do not wait for each other's arrival if the product comes too soon after it.
   void arrival(std::uint32_t i) {
     const Inst& arrive = code_.steps[i].inst;
     if (!code_.steps[i].known || !hands_over(arrive)) return;
@@ -93,14 +93,14 @@ class Checker {
       if (!next.known || unit(next.inst) == Unit::kBranch) return;
       if (ready(next.inst) != Ready::kGroup) continue;
       if (gap < kArriveGap) {
-        say(i, "a product follows " + std::to_string(gap) + " cycles behind WARPGROUP.ARRIVE; at least " +
+        say(i, "a product follows " + std::to_string(gap) + " cycles after WARPGROUP.ARRIVE; at least " +
                    std::to_string(kArriveGap) + " are needed");
       }
       return;
     }
   }
 
-  // A group is not awaited by a DEPBAR that comes too soon behind the product that closes it.
+  // A group is not awaited by a DEPBAR that comes too soon after the product that closes it.
   void closing(std::uint32_t i) {
     if (!code_.steps[i].known || !closes_group(code_.steps[i].inst)) return;
     int gap = 0;
@@ -110,7 +110,7 @@ class Checker {
       if (gap >= kGroupGap || !next.known || unit(next.inst) == Unit::kBranch) return;
       if (!awaits_groups(next.inst)) continue;
       say(k + 1, "WARPGROUP.DEPBAR comes " + std::to_string(gap) +
-                     " cycles behind the product that closes its group; at least " + std::to_string(kGroupGap) +
+                     " cycles after the product that closes its group; at least " + std::to_string(kGroupGap) +
                      " are needed");
       return;
     }
@@ -244,7 +244,7 @@ class Checker {
   }
 
   // A barrier takes effect some cycles after its issue; an access in between does not wait for it. Nor does the wait of a
-  // cluster's barrier in between: one cycle behind the arrival it let an H200's warps pass, and no compiler leaves less
+  // cluster's barrier in between: one cycle after the arrival it let an H200's warps pass, and no compiler leaves less
   // than six.
   void overtaken_barrier(std::uint32_t barrier, std::uint32_t at, unsigned cycles) {
     if (info(code_.arch).encoding != Encoding::k128) return;

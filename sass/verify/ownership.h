@@ -1,6 +1,6 @@
 // Registers of asynchronous products (HGMMA, IGMMA, QGMMA, BGMMA). From issue until WARPGROUP.DEPBAR has retired their group
-// the sums and the registers of A belong to the engine. Before it WARPGROUP.ARRIVE must stand behind the last ordinary
-// access: only there do the four warps of a warpgroup wait for each other. Behind means that it is over: a result, or a late
+// the sums and the registers of A belong to the engine. Before it WARPGROUP.ARRIVE must stand after the last ordinary
+// access: only there do the four warps of a warpgroup wait for each other. After means that it is over: a result, or a late
 // read, that is outstanding at the arrival is too late, though the product itself awaits it (seen on an H200: LDSM of A,
 // awaited by HGMMA, gave NaN; nvcc's code awaits them at WARPGROUP.ARRIVE).
 #pragma once
@@ -29,7 +29,7 @@ class OwnershipState {
  private:
   struct Product {
     std::uint32_t line;
-    int younger;  // groups that were surely closed behind its own; kOpen: its own may not be closed
+    int younger;  // groups that were surely closed after its own; kOpen: its own may not be closed
   };
   static constexpr int kOpen = -1;
   static constexpr int kMost = 8;  // the limit of DEPBAR has three bits

@@ -52,7 +52,7 @@ class ScoreboardState {
     bool guard_kept;     // its guard still has its value
     std::array<std::uint8_t, kScoreboards>
         since{};                  // of those in `cover`: operations of the queue on them after the one that covers
-    bool before_barrier = false;  // a BAR took its registers behind it, so a B2R's result tells of it
+    bool before_barrier = false;  // a BAR took its registers after it, so a B2R's result tells of it
     [[nodiscard]] bool reads() const { return part == Part::kReads; }
     [[nodiscard]] std::uint64_t key() const {
       return (std::uint64_t{line} * 4 + static_cast<unsigned>(part)) * 2 + (again ? 1 : 0);

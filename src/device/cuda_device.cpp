@@ -149,7 +149,7 @@ class CudaDevice::Relaxed {
   int mode_ = cuda::kCaptureRelaxed;
 };
 
-// An event behind what the default stream of a device was given so far.
+// An event after what the default stream of a device was given so far.
 class CudaDevice::MarkOf {
  public:
   explicit MarkOf(CudaDevice& device) : device_(device), id_(device.create_event()) { device_.do_record(id_, 0); }
@@ -256,7 +256,7 @@ void CudaDevice::do_copy_from(Device& source, std::uint64_t to, std::uint64_t fr
   if (driver_.copy_peer == nullptr) throw Error("this driver copies nothing from device to device");
   auto& other = static_cast<CudaDevice&>(source);
   reach(other);
-  // Behind what wrote the source; what reads or overwrites either side later comes behind the copy.
+  // After what wrote the source; what reads or overwrites either side later comes after the copy.
   const MarkOf written(other);
   do_stream_wait(0, written.id());
   const Bound bound(*this);

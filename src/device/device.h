@@ -90,7 +90,7 @@ struct ModuleLaunch {
 // Every call may throw what error.hpp lists; free and the destroy calls never do. Thread-safe.
 //
 // What gives the device work, or waits for it, is no virtual function: src/launch/gate.cpp does what waits (expressions,
-// src/expr/deferred.h) before it, and a device implements the start_ or do_ function behind it.
+// src/expr/deferred.h) before it, and a device implements the start_ or do_ function after it.
 class Device {
  public:
   Device() : serial_(next_serial()) {}
@@ -135,11 +135,11 @@ class Device {
 
   // Host copies wait: for the work before them, and until `from` may be changed.
   void upload(std::uint64_t to, const void* from, std::size_t bytes);
-  // From memory of allocate_host(), behind the work of `stream`; it may return before `from` may be changed.
+  // From memory of allocate_host(), after the work of `stream`; it may return before `from` may be changed.
   void upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream);
   void download(void* to, std::uint64_t from, std::size_t bytes);
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream);
-  // From memory of another device of this kind to this one's: behind the work of both default streams, and before what they
+  // From memory of another device of this kind to this one's: after the work of both default streams, and before what they
   // are given later.
   void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes);
   // `count` values of `width` bytes (1, 2 or 4), each the low bits of `value`.

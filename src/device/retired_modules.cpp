@@ -20,7 +20,7 @@ void RetiredModules::ends(StreamId stream) {
     if (end == 0) {
       blind_ = true;
     } else {
-      batches_.push_back({{}, {end}});  // what is retired later stands behind it
+      batches_.push_back({{}, {end}});  // what is retired later stands after it
     }
   }
   if (!idle.empty()) unload_(idle);

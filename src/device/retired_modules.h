@@ -1,6 +1,6 @@
 // Modules that nobody holds any more, until the work that may use them is done; then they are unloaded.
 //
-// A module comes here behind its last launch. So an event that is recorded then, in every stream of the device, is behind
+// A module comes here after its last launch. So an event that is recorded then, in every stream of the device, is after
 // all its launches there: when all these events have passed, the module is idle. Work in a stream of somebody else, who
 // may have destroyed it, cannot be marked: what was launched in one waits until the whole context was waited for. What is
 // part of a graph is held by it, and does not come here before the graph is gone.
@@ -38,7 +38,7 @@ class RetiredModules {
   [[nodiscard]] bool knows(StreamId stream);
 
   void retire(const RetiredModule& module);  // calls no driver
-  // Unloads what is idle by now, and marks the work behind which the others will be. Not in a thread that records a graph.
+  // Unloads what is idle by now, and marks the work after which the others will be. Not in a thread that records a graph.
   void unload_idle();
   // All that are retired now, for who is about to wait for all work: then they are to be unloaded, or else put back.
   [[nodiscard]] Modules take();
@@ -50,7 +50,7 @@ class RetiredModules {
     Modules modules;  // none: the end of a stream
     std::vector<EventId> events;
   };
-  void collect(Modules& idle);  // what is behind its events goes there
+  void collect(Modules& idle);  // what is after its events goes there
   void seal();                  // `waiting_` becomes a batch, if its events can be recorded now
 
   std::atomic<bool> any_{false};

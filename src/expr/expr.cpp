@@ -48,7 +48,7 @@ void become_product(Node& node) {
 }
 
 void settle(Node& node, const Tensor& value, bool borrowed) {
-  std::vector<NodePtr> inputs;  // end behind the lock
+  std::vector<NodePtr> inputs;  // end after the lock
   const std::lock_guard lock(tree_mutex());
   if (node.op == ExprOp::product) --open_products;
   node.op = ExprOp::tensor;

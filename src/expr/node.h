@@ -1,4 +1,4 @@
-// The op-tree behind Expr. Every operand of a node has the dtype in which the operation computes: casts are nodes of
+// The op-tree after Expr. Every operand of a node has the dtype in which the operation computes: casts are nodes of
 // their own, inserted where the tree is built.
 #pragma once
 

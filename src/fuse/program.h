@@ -26,7 +26,7 @@ struct Value {
   Reduction reduction = Reduction::sum;
   std::int16_t in[3] = {-1, -1, -1};
   std::int16_t leaf = -1;  // index of the tensor or of the number
-  bool reduced = false;    // one value for each row: behind a reduction, or of an operand that is constant along rows
+  bool reduced = false;    // one value for each row: after a reduction, or of an operand that is constant along rows
   std::int32_t extra = 0;  // ddof of a reduction
   friend bool operator==(const Value&, const Value&) = default;
 };

@@ -157,7 +157,7 @@ struct Replay::Form {
     put8(beside(t));
     return enter(t.address(), &t);
   }
-  // Which view's elements lie one behind or one before those of `t`, as the parts of complex numbers do: they may be loaded
+  // Which view's elements lie one after or one before those of `t`, as the parts of complex numbers do: they may be loaded
   // together.
   int beside(const Tensor& t) const {
     const std::uint64_t size = size_of(t.dtype());

@@ -135,7 +135,7 @@ std::vector<std::byte> pack_arguments(const sass::KernelImage& kernel, const std
   for (std::size_t i = 0; i < args.size(); ++i) {
     const sass::Param& p = kernel.params[i];
     if (std::size_t{p.offset} + sass::size_of(p.type) > block.size()) {
-      throw Error("kernel " + kernel.name + ": parameter " + std::to_string(i) + " lies behind the parameter block");
+      throw Error("kernel " + kernel.name + ": parameter " + std::to_string(i) + " lies past the parameter block");
     }
     std::visit(Packer(kernel, i, block.data() + p.offset), args[i].value);
   }

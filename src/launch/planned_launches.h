@@ -2,7 +2,7 @@
 //
 // The call is recorded twice, with operands at addresses where nothing lies. Words of 64 bits that differ by as much as an
 // operand was moved are that operand's address and a constant; a tensor map follows its tensor. Anything else must be the same
-// in both, and the second addresses have other bits behind the planned alignment: so what depends on more than the alignment
+// in both, and the second addresses have other bits after the planned alignment: so what depends on more than the alignment
 // is found when it is planned.
 #pragma once
 
@@ -37,7 +37,7 @@ class PlannedLaunches {
   [[nodiscard]] std::vector<std::string> kernels() const;  // in order; fills and copies are none
 
  private:
-  struct Place {  // `plus` behind an operand
+  struct Place {  // `plus` after an operand
     std::size_t operand = kFixed;
     std::uint64_t plus = 0;
     [[nodiscard]] std::uint64_t at(std::span<const std::uint64_t> operands) const {

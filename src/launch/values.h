@@ -26,7 +26,7 @@ class Values {
   Values& rounding(const Rounding& how, Dtype type);
   // A divisor and its magic numbers.
   Values& divisor(std::int64_t v);
-  Values& all(const Values& more);  // one behind the other
+  Values& all(const Values& more);  // one after the other
   Values& each_s32(const std::array<std::int64_t, 3>& t) { return s32(t[0]).s32(t[1]).s32(t[2]); }
 
   [[nodiscard]] const std::vector<std::int64_t>& numbers() const { return numbers_; }

@@ -1,4 +1,4 @@
-// The memory behind tensors: freed with the last of them, or given back to whom it belongs.
+// The memory after tensors: freed with the last of them, or given back to whom it belongs.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Templates: front matter, variants, the template language, and every stage behind it. What assembles must read back, and
+// Templates: front matter, variants, the template language, and every stage after it. What assembles must read back, and
 // every error must name its place.
 #include "sass/asm/pipeline.h"
 #include "sass/asm/report.h"
@@ -11,7 +11,7 @@ using namespace nervanagpu::sass::fuzz;
 
 namespace {
 
-constexpr std::size_t kMostLines = 500;  // of an expansion that goes on: the stages behind are linear, and not quick
+constexpr std::size_t kMostLines = 500;  // of an expansion that goes on: the stages after it are linear, and not quick
 constexpr std::size_t kMostVariants = 3;
 
 constexpr std::array kWords = {".kernel k\n",

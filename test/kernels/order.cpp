@@ -104,7 +104,7 @@ float in_pieces(TensorChain& core, const Order& order, const Terms& t, std::int6
 // Two float16 numbers, of which the first has ten bits and the second counts 2^-10 and leans away from 0 as x lies, for x 2^(138 - e).
 std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e, std::int64_t lean) {
   constexpr float kLow = 0x1p10F;
-  constexpr std::uint32_t kHalf = 0x2000;  // of what lies behind ten bits
+  constexpr std::uint32_t kHalf = 0x2000;  // of what lies after ten bits
   std::array<std::vector<float>, 2> out;
   for (const float v : x) {
     const float scaled = std::ldexp(v, 138 - e);
@@ -118,7 +118,7 @@ std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e, 
 }
 
 // Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-10, before that of the first. These
-// may be sums of their own behind the first `total` of the chunk. Totals begin anew every `block`.
+// may be sums of their own after the first `total` of the chunk. Totals begin anew every `block`.
 float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to,
                 const Cut& cut) {
   const std::int64_t chunk = order.number("chunk", 0);

@@ -94,7 +94,7 @@ Danger::Set Danger::needed(const Step& s) const {
   return out;
 }
 
-// Backwards, until nothing changes: what is critical behind a step is so before it, unless the step surely writes it.
+// Backwards, until nothing changes: what is critical after a step is so before it, unless the step surely writes it.
 void Danger::solve(const sass::verify_detail::Code& code) {
   for (bool changed = true; changed;) {
     changed = false;

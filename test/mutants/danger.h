@@ -25,7 +25,7 @@ class Danger {
     Set reads{}, writes{};
     Set critical{};  // read as an address or as a condition
     Set data{};      // stored: critical where loaded values are
-    Set after{};     // critical registers behind the step
+    Set after{};     // critical registers after the step
     bool loads = false;
   };
   [[nodiscard]] Set needed(const Step& step) const;  // read by the step, and critical

@@ -9,7 +9,7 @@
 // have found. On a GPU each mutant runs several times, alone and beside a busy kernel; one that ever gives a wrong bit must have
 // been flagged. Without --dangerous only those run whose possible errors stay in data; the others may end in a device error or
 // not at all, so that benchmarks/mutants.py watches the process. The log has a line for each; the process ends at a device
-// error, and started again with the same log goes on behind the mutant that caused it.
+// error, and started again with the same log goes on after the mutant that caused it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

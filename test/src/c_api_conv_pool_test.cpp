@@ -1,4 +1,4 @@
-// A convolution and the max pool behind it through nervanagpu.h, beside the two calls.
+// A convolution and the max pool after it through nervanagpu.h, beside the two calls.
 #include <gtest/gtest.h>
 
 #include <bit>

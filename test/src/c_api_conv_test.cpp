@@ -250,7 +250,7 @@ TEST_F(CConvTest, BadArgumentsAreRefused) {
   unwritten();
 }
 
-// A program that was built with the structures' first sizes keeps working; what is behind them then is not read.
+// A program that was built with the structures' first sizes keeps working; what is after them then is not read.
 TEST_F(CConvTest, OlderStructuresAreTaken) {
   put(x_, {1, 0, 2, 0, 3, 0, 4, 0, 5, 1});
   put(w_, {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10});

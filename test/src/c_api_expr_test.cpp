@@ -97,7 +97,7 @@ TEST_F(CExprTest, ComputesWhatIsWritten) {
   const ng_tensor to = view(out, {2, 3});
   ASSERT_EQ(ng_expr_assign(&to, y.get()), NG_OK) << ng_last_error();
   EXPECT_EQ(get<float>(out, 6), (std::vector<float>{10.5F, 0, 11.5F, 22, 22.5F, 0}));
-  EXPECT_EQ(get<std::uint32_t>(out + 24, 1)[0], 0xeeeeeeeeU);  // what lies behind is left
+  EXPECT_EQ(get<std::uint32_t>(out + 24, 1)[0], 0xeeeeeeeeU);  // what lies after is left
 }
 
 TEST_F(CExprTest, ViewsTransposedAndInPlace) {

@@ -247,7 +247,7 @@ void LaunchPaths::convolutions() {
   follow("fprop by pieces", [&] { conv_fprop(exact, maps, filters, made, by_pieces); });
   follow("bprop by pieces", [&] { conv_bprop(exact, maps, filters, made, by_pieces); });
   follow("update by pieces", [&] { conv_update(exact, maps, made, changed, by_pieces); });
-  exact.n = 64;  // tiles enough without splits, behind which another kernel writes the bits
+  exact.n = 64;  // tiles enough without splits, after which another kernel writes the bits
   const Tensor more_maps = Tensor::empty({64, 28, 28, 256});
   Tensor relu_bits = Tensor::empty({64, 28, 28, 8}, Dtype::uint32), more = Tensor::empty({64, 28, 28, 256});
   ConvOptions masked = by_pieces;

@@ -24,7 +24,7 @@ class NeedsSearch {
   std::optional<Values> good();
   // One that violates number `need` and nothing else; `from` fulfils all.
   std::optional<Values> violation(const Values& from, std::size_t need);
-  // One that violates `need` and perhaps others that stand behind it.
+  // One that violates `need` and perhaps others that stand after it.
   std::optional<Values> first_violation(const Values& from, std::size_t need);
 
   [[nodiscard]] const ConditionTree& tree(std::size_t need) const { return trees_[need]; }

@@ -58,7 +58,7 @@ TEST(Unpack, RefusesDamage) {
   const std::size_t size = image_size(*smallest);
   Unpacker unpack;
   const auto outcome = [&](const std::vector<unsigned char>& bytes) -> std::string {
-    // A copy of its own size, so that a sanitizer sees a read behind it.
+    // A copy of its own size, so that a sanitizer sees a read after it.
     const EmbeddedCubin bad{"bad.sm_90a", bytes.data(), bytes.size()};
     try {
       const auto got = unpack(bad);

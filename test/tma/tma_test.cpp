@@ -131,7 +131,7 @@ TEST_P(TmaGroupTest, CheckedModeFindsNothing) {
 }
 
 // What a record has: the lines of digests/tma.txt, and the bytes of the first cases that differ. One that ends the GPU's
-// context gets "number lost"; NERVANAGPU_TMA_FIRST goes on behind it, in another process.
+// context gets "number lost"; NERVANAGPU_TMA_FIRST goes on after it, in another process.
 class Record {
  public:
   explicit Record(const char* group) : group_(group) {

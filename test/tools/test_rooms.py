@@ -54,7 +54,7 @@ def test_a_circle_within_a_room() -> None:
             "src/r/f.h": includes(),
             "src/r/f.cpp": includes("src/r/a/y.h"),
             "src/r/a/y.h": includes(),
-        },  # a header beside folders, and what is behind it
+        },  # a header beside folders, and what is after it
         {"test/a/x.h": includes("test/b/y.h"), "test/b/y.h": includes("test/a/x.h")},
         {
             "python/nervanagpu/a.py": "from nervanagpu import b\n",

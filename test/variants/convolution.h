@@ -17,7 +17,7 @@ struct Convolution {
   ConvProblem p;
   Family family = Family::chains;
   conv_detail::Forced forced;
-  std::size_t shift1 = 0, shift2 = 0;  // bytes by which the operands begin behind a multiple of 256
+  std::size_t shift1 = 0, shift2 = 0;  // bytes by which the operands begin after a multiple of 256
   bool anywhere = false;               // pointers do not say which kernel it is
   double small = 1;                    // a factor of in1, whose inverse belongs to alpha
 

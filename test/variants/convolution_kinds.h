@@ -26,7 +26,7 @@ inline bool swaps_operands(const Kernel& kernel) {
 inline bool is_narrow(const Kernel& kernel) {
   return kernel.manifest().op == "narrow" || kernel.manifest().op == "narrow_filters";
 }
-// Results are only packed, behind a bias and a relu.
+// Results are only packed, after a bias and a relu.
 inline bool swaps_narrow(const Kernel& kernel) {
   return kernel.manifest().op == "narrow_swapped";
 }
@@ -49,7 +49,7 @@ inline bool makes_piece_cells(const Kernel& kernel) {
 inline bool splits_on_the_way(const Kernel& kernel) {
   return kernel.manifest().op == "conv_split";
 }
-// Two pieces, and behind a gradient what these have lost: nothing of integers, which it looks for.
+// Two pieces, and after a gradient what these have lost: nothing of integers, which it looks for.
 inline bool from_two_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_f16x3";
 }
@@ -65,7 +65,7 @@ inline bool in_classes(const Kernel& kernel) {
   const auto& variant = kernel.manifest().variant;
   return variant.contains("PASS") && variant.at("PASS") == "c";
 }
-// Of float32: what computes a pass whose operands have no pieces, and its bits behind it; what makes cells of pieces, what multiplies them.
+// Of float32: what computes a pass whose operands have no pieces, and its bits after it; what makes cells of pieces, what multiplies them.
 inline bool masks_behind(const Kernel& kernel) {
   return kernel.manifest().op == "relu_mask_if";
 }

@@ -29,7 +29,7 @@ bool floating(Dtype t) {
   return t == Dtype::float32 || sgemm::half(t);
 }
 
-// Floats of a few bits behind the point and beyond the range of bytes; integers that a float32 holds.
+// Floats of a few bits after the point and beyond the range of bytes; integers that a float32 holds.
 Values content(Random& random, std::int64_t count, Dtype type) {
   if (!floating(type)) {
     return type == Dtype::int32 ? gpu_test::integers(random, count, 100000, type)

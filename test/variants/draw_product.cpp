@@ -308,7 +308,7 @@ class Drawing {
     draw_epilogue(random_, out_, {});
   }
 
-  // bf16x6.h: three kernels for each product. f16x3.h: two, and those behind them.
+  // bf16x6.h: three kernels for each product. f16x3.h: two, and those after them.
   void in_pieces(const std::string& op) {
     types(Dtype::float32, Dtype::float32, Dtype::float32);
     p_.precision = Precision::tensor;
@@ -317,7 +317,7 @@ class Drawing {
     const bool sum = op == "split_sum_if";  // of a tail
     if (whole) out_.tile = f16x3::is(kernel_) ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
     const bool otherwise = op == "gemm_if";
-    const bool at_once = otherwise && one_in(random_, 2);  // no three behind two
+    const bool at_once = otherwise && one_in(random_, 2);  // no three after two
     constexpr double kTiny = 0x1p-120;                     // has no exact pieces of bfloat16
     constexpr double kHuge = 0x1p100;                      // beside the others no two of float16
     if (otherwise) out_.beyond = at_once ? kHuge : kTiny;

@@ -15,7 +15,7 @@ struct Expected {
 // `kept`: the mask's bit, for drelu.
 Expected finish(const GemmProblem& p, double sum, double scale, double old, double bias, bool kept);
 
-// `value` as an element of a result of `type`, `at` elements behind the first.
+// `value` as an element of a result of `type`, `at` elements after the first.
 double round_result(Dtype type, const Rounding& rounding, double value, std::int64_t at);
 
 // How far from `expected.value` a stored element may be; only for expected.slack > 0.

@@ -33,12 +33,12 @@ struct Product {
   std::string tile;
   Way way = Way::gemm;
   std::uint32_t most_ctas = 0;  // of kernels that take tiles in turn; 0: what the library launches
-  std::size_t shift_a = 0, shift_b = 0, shift_c = 0, shift_bias = 0;  // bytes behind a multiple of 256
+  std::size_t shift_a = 0, shift_b = 0, shift_c = 0, shift_bias = 0;  // bytes after a multiple of 256
   double beyond = 0;          // not 0: an element of a that pieces do not hold, which is multiplied by zeros
   bool side_by_side = false;  // the rows of a batch's results
 };
 
-// What the kernels of an operation can do behind a sum.
+// What the kernels of an operation can do after a sum.
 struct Abilities {
   bool functions = true, at_random = true, relu_first = true;
 };

@@ -1,5 +1,5 @@
 // Random instructions of every row, for comparison with nvdisasm: sample_rows ARCH PER_ROW TRIES SEED prints lines
-// "row-number <tab> hex <tab> our text". Behind SEED may stand golden files: rows with two lines there are left out. Build
+// "row-number <tab> hex <tab> our text". After SEED may stand golden files: rows with two lines there are left out. Build
 // with the sources of sass/isa.
 #include <cstdio>
 #include <cstdlib>

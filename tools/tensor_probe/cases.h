@@ -101,7 +101,7 @@ NG_BOTH constexpr unsigned exponent_bits(Format f) {
     default: return 8;
   }
 }
-// Stored bits behind the exponent: of TF32, which lies in 32 bits, all 23.
+// Stored bits after the exponent: of TF32, which lies in 32 bits, all 23.
 NG_BOTH constexpr unsigned fraction_bits(Format f) {
   return bits_of(f) - 1 - exponent_bits(f);
 }

@@ -40,7 +40,7 @@ std::int64_t forced_run(const Forced& forced);  // 0: none
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, std::int64_t run,
                    const hgemm::Tile& tile);
 
-// The kernel's parameters behind those of tiles.sass. columns: of the tiles, those behind the last among them.
+// The kernel's parameters after those of tiles.sass. columns: of the tiles, those after the last among them.
 void put(Values& v, const Gather& gather, const Pixels& t, bool volume, std::int64_t run, std::int64_t columns);
 
 }  // namespace nervanagpu::conv_detail::gconv

@@ -56,7 +56,7 @@ constexpr auto kVariants = [] {
 }();
 static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Halo::step)>);
 
-// Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
+// Channels that are no multiple of 16 want zeros after them; else whatever lies there is not multiplied.
 bool wants_zeros(std::int64_t channels) {
   return channels % kStep != 0;
 }

@@ -65,7 +65,7 @@ bool flat(char pass, std::int64_t channels);
 std::int64_t last_steps(std::int64_t channels);
 // Parameters of a frame, and of a patch of so many bytes.
 void put_frame(Values& v, const Gather& taps, const Frame& frame, std::int64_t patch_bytes);
-// All behind those of tiles.sass. channels: of the group, gathered.
+// All after those of tiles.sass. channels: of the group, gathered.
 void put(Values& v, char pass, const Gather& taps, const Choice& choice, std::int64_t channels);
 
 }  // namespace nervanagpu::conv_detail::halo

@@ -49,7 +49,7 @@ const Kernel* find(const Registry& registry, Dtype operands, const Choice& choic
 // The kernel's maps: of 128 places of dy, and of x.
 TensorMap dy_map(const Pixels& dy, const Gather& taps, const Choice& choice);
 TensorMap x_map(const Pixels& x, const Gather& taps, const Choice& choice);
-// Its parameters behind these. sums: choice.sums_bytes() at a multiple of 8.
+// Its parameters after these. sums: choice.sums_bytes() at a multiple of 8.
 void put(Values& v, const Work& w, const Choice& choice, std::uint64_t sums, const Pixels& dy, const Pixels& x);
 Grid grid(const Work& w, const Choice& choice);
 

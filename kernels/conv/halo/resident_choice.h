@@ -24,7 +24,7 @@ double microseconds(const halo::Work& work, const Choice& choice, const Costs& c
 const Kernel* find(const Registry& registry, Dtype operands, Dtype result, const Choice& choice);
 
 TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice);
-// The kernel's parameters behind those of tiles.sass.
+// The kernel's parameters after those of tiles.sass.
 void put(Values& v, const Gather& taps, const Choice& choice, std::int64_t channels);
 
 }  // namespace nervanagpu::conv_detail::resident

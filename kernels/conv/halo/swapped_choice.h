@@ -29,7 +29,7 @@ const Kernel* find(const Registry& registry, Dtype operands, Dtype result, const
 TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice);
 // w: its taps in the order in which they are met.
 TensorMap filters_map(const Pixels& w, const Choice& choice);
-// The kernel's parameters behind those of tiles.sass.
+// The kernel's parameters after those of tiles.sass.
 void put(Values& v, const Gather& taps, const Choice& choice, const Pixels& x, const Pixels& w);
 
 }  // namespace nervanagpu::conv_detail::swapped

@@ -63,7 +63,7 @@ double filters(std::int64_t count, std::int64_t tile, double row, const Costs::T
   return (static_cast<double>(count) * row + zeros * costs.zero_row) / static_cast<double>(ceil_div(count, tile));
 }
 
-// f, h: what the first copies into the stages take longer. Then boxes of filters behind the last one are there, too, and it is whole.
+// f, h: what the first copies into the stages take longer. Then boxes of filters past the last one are there, too, and it is whole.
 double fresh(std::int64_t count, std::int64_t tile, double row, const Costs::Tiles& costs) {
   const auto missing = static_cast<double>(std::max<std::int64_t>(tile / kBox - ceil_div(count, kBox), 0));
   const auto zeros = static_cast<double>(ceil_div(count, kBox) * kBox - count);

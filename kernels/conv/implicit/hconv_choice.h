@@ -27,7 +27,7 @@ struct Work {
   std::int64_t c = 0, k = 0;  // channels and filters of a group, in units of 2 bytes
   double bytes = 0;           // of operands and results
   std::int64_t groups = 1;    // each is such a product
-  bool apart = false;         // results are put together behind the kernel, in one part too
+  bool apart = false;         // results are put together after the kernel, in one part too
   // c: taps of each class, the most first; product is one class's, of the first's k.
   std::vector<std::int64_t> taps = {};
 };

@@ -49,7 +49,7 @@ bool volume(const ConvProblem& p);
 // The copy engine's maps can say it, of pixels of a tensor of this size. volume: maps of rank 5.
 bool possible(const Gather& g, const Inner& size, bool volume);
 
-// The positions of all pictures, as if pictures lay one behind the other along the depth: a map has its last coordinate for
+// The positions of all pictures, as if pictures lay one after the other along the depth: a map has its last coordinate for
 // something else then. None: there is a depth, or maps cannot say it.
 std::optional<Gather> over_pictures(const Gather& g, const ConvProblem& p, const Inner& size);
 
@@ -72,7 +72,7 @@ TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32
 TensorMap groups_map(const Pixels& t, const Gather& g, std::int64_t groups, std::uint32_t pixels);
 // A block's channels of `filters` filters at a tap. w: `size` and `n` are taps and filters.
 TensorMap filters_map(const Pixels& w, std::uint32_t filters);
-// The same of one of several groups of filters, one behind the other.
+// The same of one of several groups of filters, one after the other.
 TensorMap filters_map(const Pixels& w, std::uint32_t filters, std::int64_t groups);
 // Of half a block's channels; as many pixels as a tile has rows.
 TensorMap half_columns_map(const Pixels& t, const Gather& g, bool volume);

@@ -71,7 +71,7 @@ TensorMap lines_map(const ConvProblem& p, const Choice& choice, std::uint64_t x)
 void put_patches(Values& v, const ConvProblem& p, const Choice& choice, std::uint64_t x, Load load);
 // The high word of the descriptors of x.
 std::int64_t descriptor_of(const ConvProblem& p, const Choice& choice, Load load);
-// The kernel's parameters behind those of tiles.sass.
+// The kernel's parameters after those of tiles.sass.
 void put(Values& v, const GemmProblem& c, const ConvProblem& p, const Choice& choice, std::uint64_t x, Load load);
 
 }  // namespace nervanagpu::conv_detail::narrow

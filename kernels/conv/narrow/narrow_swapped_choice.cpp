@@ -56,7 +56,7 @@ TensorMap results_map(const ConvProblem& p, const narrow::Choice& c, const Opera
   return m;
 }
 
-// The kernel's parameters behind its tensor maps.
+// The kernel's parameters after its tensor maps.
 void put(Values& v, const ConvProblem& p, const narrow::Choice& c, const Operands& o, narrow::Load load) {
   constexpr std::uint32_t kRelu = 2, kBias = 4, kBiasOf16Bits = 8;
   const bool wide = o.bias_type == Dtype::float32;

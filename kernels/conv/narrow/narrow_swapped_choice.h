@@ -24,7 +24,7 @@ bool stores(const GemmProblem& c);
 // Its variant for these operands; null: pixels that come so are narrow.sass's.
 const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const narrow::Choice& choice,
                    bool pooled = false);
-// Where the operands lie, and what comes behind the sums.
+// Where the operands lie, and what comes after the sums.
 struct Operands {
   std::uint64_t x = 0, w = 0, y = 0, bias = 0;
   Dtype bias_type = Dtype::float32;

@@ -34,7 +34,7 @@ bool pays(const ConvProblem& p, const Choice& choice);
 std::string name_of(const Choice& choice);  // "narrowupdate_16_7"
 const Kernel* find(const Registry& registry, Dtype operands, narrow::Load load, const Choice& choice);
 
-// The kernel's parameters behind its maps. sums: choice.sums_bytes(); dy: its address, and elements from row to row.
+// The kernel's parameters after its maps. sums: choice.sums_bytes(); dy: its address, and elements from row to row.
 void put(Values& v, const ConvProblem& p, const Choice& choice, std::uint64_t sums, std::uint64_t dy,
          std::int64_t pitch, std::uint64_t x, narrow::Load load);
 Grid grid(const Choice& choice);

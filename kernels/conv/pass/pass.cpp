@@ -107,7 +107,7 @@ void Pass::expect_parts(const Launch& l) {
   most_parts_ = std::max(most_parts_, ceil_div(rows, kRows) * kRows / kPart);
 }
 
-// Behind put_tiles(): where the tiles' sums of columns go, in parts of 64 rows.
+// After put_tiles(): where the tiles' sums of columns go, in parts of 64 rows.
 void Pass::put_parts(Values& v, const GemmProblem& g, const hgemm::Tile& tile, std::int64_t first_column) {
   constexpr std::int64_t kPart = 64;
   const std::int64_t parts = ceil_div(g.m, tile.bm) * tile.bm / kPart;
@@ -550,7 +550,7 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
   }
 }
 
-// Rows are filters, columns taps with channels in blocks of 64. Where those are not full the columns are put together behind;
+// Rows are filters, columns taps with channels in blocks of 64. Where those are not full the columns are put together afterwards;
 // so are the blocks of a pack whose filters and channels are of one group.
 void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
   const Gather f = gathers(pass_, p_)->front();

@@ -104,7 +104,7 @@ class Pass {
     // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
     Pixels x, w;
     bool on_the_way = false;     // u: w is dy as it lies, for conv_split.sass
-    bool of_two_pieces = false;  // conv_f16x3.sass: split sums are added behind the launch that follows
+    bool of_two_pieces = false;  // conv_f16x3.sass: split sums are added after the launch that follows
   };
 
   // model: makes a Modelled, where somebody asks for it.
@@ -123,7 +123,7 @@ class Pass {
             const Lying& to_lies, const Rounding& rounding = {});
   [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
   void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
-  // fprop: y is rounded stochastically, and by the copy behind.
+  // fprop: y is rounded stochastically, and by the copy that follows.
   [[nodiscard]] bool rounded_by_copy() const {
     return e_.rounding.stochastic && (p_.layout != Layout::channels_last || apart(p_, Role::y));
   }

@@ -6,7 +6,7 @@ namespace nervanagpu::conv_detail::tensor_cores {
 std::optional<narrow::Choice> Pass::is_narrow() const {
   const bool forced = narrow::is_forced(forced_) || narrow_swapped::is_forced(forced_);
   if (pass_ != ConvPass::fprop || (!forced && (!forced_.kernel.empty() || forced_.splits > 1))) return std::nullopt;
-  // It stores 16-bit results: what a copy behind rounds stochastically is computed otherwise.
+  // It stores 16-bit results: what a copy after it rounds stochastically is computed otherwise.
   if (rounded_by_copy()) return std::nullopt;
   std::optional<narrow::Choice> c = narrow::choose(p_, forced_);
   const std::optional<narrow::Choice> swapped = narrow_swapped::choose(p_, forced_);

@@ -220,7 +220,7 @@ void Pass::launch_halo_update(const Launch& l, const halo_update::Choice& choice
   end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
 }
 
-// halo.sass stores 16-bit results: what is rounded stochastically by a copy behind is gathered.
+// halo.sass stores 16-bit results: what is rounded stochastically by a copy after it is gathered.
 std::optional<cells::Cells> Pass::in_cells() const {
   const bool forced = cells::is_forced(forced_);
   if (!forced && (!forced_.kernel.empty() || forced_.splits > 1)) return std::nullopt;

@@ -64,7 +64,7 @@ std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_element
 bool splits_on_the_way(const Forced& forced);
 const Kernel* find_split(const Registry& registry, const hgemm::Tile& tile);
 
-// A tensor's three pieces, one behind the other, without an address: of the same pixels, whose channels begin at multiples of
+// A tensor's three pieces, one after the other, without an address: of the same pixels, whose channels begin at multiples of
 // 16 bytes.
 Pixels of(const Pixels& t);
 std::int64_t bytes(const Pixels& pieces);

@@ -1,5 +1,5 @@
 // Convolutions of float32 from two float16 pieces: f16x2.sass scales both operands and writes the pieces, conv_f16x3.sass multiplies them,
-// three products of the four. What they cannot tell exactly enough is decided on the device: then the kernels of pieces.h, launched behind,
+// three products of the four. What they cannot tell exactly enough is decided on the device: then the kernels of pieces.h, launched next,
 // compute the pass. conv_lost_{u,b}.sass add what pieces of single elements lost.
 #pragma once
 
@@ -28,14 +28,14 @@ struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
-// Whether add_lost() can follow: behind sums that are rounded to nearest, masked or not.
+// Whether add_lost() can follow: after sums that are rounded to nearest, masked or not.
 bool made_good(ConvPass pass, const Epilogue& epilogue);
 // f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. made_good: add_lost() follows.
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
            StreamId stream);
-// What all kernels behind look at. Sums of `products`.
+// What all kernels after look at. Sums of `products`.
 bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products);
-// Behind the kernels that have written dx (bprop) or dw, dx with e.mask applied, if there is one.
+// After the kernels that have written dx (bprop) or dw, dx with e.mask applied, if there is one.
 void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operands& operands, const Pixels& out,
               const Epilogue& e, const bf16x6::Unless& unless, StreamId stream);
 

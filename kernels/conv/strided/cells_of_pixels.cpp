@@ -11,7 +11,7 @@
 namespace nervanagpu::conv_detail::by_cells {
 namespace {
 
-// Pixels of cells in front of the first one of dx, `least` or more, so that a product's cells cover all `pixels`: those behind them
+// Pixels of cells in front of the first one of dx, `least` or more, so that a product's cells cover all `pixels`: those after them
 // are as many.
 std::int64_t pixels_before(std::int64_t pixels, std::int64_t step, std::int64_t least) {
   std::int64_t before = std::max<std::int64_t>(least, 0);

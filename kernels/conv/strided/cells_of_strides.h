@@ -10,7 +10,7 @@ namespace nervanagpu::conv_detail::by_cells {
 // None: no strides along height and width, or dilations with them.
 std::optional<Cells> of_strides(const ConvProblem& p);
 
-// The filters' cells, to where zeros are needed behind them too. w: with channels last.
+// The filters' cells, to where zeros are needed after them too. w: with channels last.
 void copy_strided_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                           const Stream& stream);
 

@@ -31,7 +31,7 @@ struct Launch {
 // All classes in launches of at most kMost. size: of dy. None: one map cannot say them.
 std::optional<std::vector<Launch>> launches(const std::vector<Gather>& all, const Inner& size, bool volume);
 
-// The parameters behind `classes`. blocks: of channels. deep: maps of rank 5. row_steps: rows of the result from pixel to pixel.
+// The parameters after `classes`. blocks: of channels. deep: maps of rank 5. row_steps: rows of the result from pixel to pixel.
 void put(Values& v, const std::vector<Class>& each, std::int64_t blocks, bool deep, const Inner& row_steps);
 
 }  // namespace nervanagpu::conv_detail::classes

@@ -13,7 +13,7 @@
 namespace nervanagpu::conv_detail::channel_sums {
 namespace {
 
-constexpr std::int64_t kMostParts = 512;  // of an end, and so of what is made behind a pass
+constexpr std::int64_t kMostParts = 512;  // of an end, and so of what is made afterwards a pass
 constexpr std::int64_t kWide = 16;        // bytes
 
 // The result as its sums see it: places of a channel, `run` of them side by side.
@@ -57,7 +57,7 @@ Grid grid_of(std::int64_t x, std::int64_t y) {
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), 1};
 }
 
-// `count` parts at `parts`, behind which there is room for parts of parts.
+// `count` parts at `parts`, after which there is room for parts of parts.
 void add_up(Device& device, const View& v, std::uint64_t parts, std::int64_t count, const Sums& sums, StreamId stream) {
   constexpr std::int64_t kNumbers = 32;
   const Kernel& end = find(device.registry(), "channel_sums_end");

@@ -1,4 +1,4 @@
-// Sums of a result's channels, and of their squares: made behind a pass, or of parts that its kernel has left.
+// Sums of a result's channels, and of their squares: made afterwards a pass, or of parts that its kernel has left.
 #pragma once
 
 #include <cstddef>

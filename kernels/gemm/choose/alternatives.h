@@ -13,7 +13,7 @@ namespace nervanagpu::sgemm {
 // workspace if the first one does not.
 std::vector<Plan> alternatives(const Registry& registry, int multiprocessors, const GemmProblem& problem);
 
-// What tells the plans of one problem apart: the kernel's name, with " swapped" behind it for C^T = B^T A^T.
+// What tells the plans of one problem apart: the kernel's name, with " swapped" after it for C^T = B^T A^T.
 std::string label_of(const Plan& plan);
 
 }  // namespace nervanagpu::sgemm

@@ -67,7 +67,7 @@ class Bench {
 
   [[nodiscard]] StreamId stream() const { return stream_; }
 
-  // `bytes` of device memory that begin as far behind a multiple of 16 as `form` does.
+  // `bytes` of device memory that begin as far after a multiple of 16 as `form` does.
   std::uint64_t take(std::size_t bytes, std::uint64_t form) {
     constexpr std::uint64_t kUnit = 16;
     memory_.push_back(std::make_unique<Storage>(device_, bytes + kUnit));
@@ -135,7 +135,7 @@ double median(std::vector<double> v) {
 std::vector<double> measured(Device& device, const GemmProblem& p, const std::vector<Plan>& plans) {
   const Sizes size(p);
   GemmProblem form = p;
-  form.row_sum = form.column_sum = form.row_max_abs = form.column_max_abs = 0;  // behind any kernel alike
+  form.row_sum = form.column_sum = form.row_max_abs = form.column_max_abs = 0;  // after any kernel alike
   std::vector<std::unique_ptr<Prepared>> ready;
   ready.reserve(plans.size());
   std::size_t workspace = 0;

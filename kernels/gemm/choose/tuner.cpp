@@ -104,7 +104,7 @@ std::optional<Plan> Tuner::measured(Device& device, const GemmProblem& p, const 
 std::optional<Plan> Tuner::choose(Device& device, const GemmProblem& problem, bool may_measure) {
   if (measuring) return std::nullopt;  // by way of work that was queued before: the lock is this thread's
   GemmProblem p = problem;
-  p.row_sum = p.column_sum = p.row_max_abs = p.column_max_abs = 0;  // passes behind the product, whichever plan it has
+  p.row_sum = p.column_sum = p.row_max_abs = p.column_max_abs = 0;  // passes after the product, whichever plan it has
   const std::vector<Plan> all = alternatives(device.registry(), device.info().multiprocessors, p);
   if (all.size() == 1) return all.front();
   const std::string words = words_of(p);

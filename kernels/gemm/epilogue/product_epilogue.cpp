@@ -16,7 +16,7 @@ using expr::NodePtr;
 namespace {
 
 // What the kernels do, in their order: act(alpha sum (scale) + beta C + bias), rounded. A tree is read from its root down to
-// the product; on the way back each operation must come behind those that are there.
+// the product; on the way back each operation must come after those that are there.
 enum class Stage : std::uint8_t { product, alpha, scale, before, bias, activation, rounding };
 
 bool is_product(const Node& n) {
@@ -61,7 +61,7 @@ class Reader {
   Epilogue e;
 
  private:
-  // The next step is `s`, which comes behind those that were.
+  // The next step is `s`, which comes after those that were.
   bool steps(Stage s) {
     if (stage_ >= s) return false;
     stage_ = s;

@@ -33,7 +33,7 @@ bool is_along_columns(const Shape& vector, const Shape& product);
 bool is_along_rows(const Shape& vector, const Shape& product);
 
 // The tree as a product with an epilogue that gives its value: the same bits, but for 16-bit floats, which are rounded once,
-// behind the epilogue. Nodes that others have, too, do not become part of it. `to`: what the result will be written over, if
+// after the epilogue. Nodes that others have, too, do not become part of it. `to`: what the result will be written over, if
 // that may be an operand (c += a b).
 std::optional<Epilogue> epilogue_of(const expr::Node& n, const Tensor* to);
 

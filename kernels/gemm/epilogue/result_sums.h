@@ -1,4 +1,4 @@
-// Sums and largest magnitudes of a result's rows and columns: launches of result_sums.sass behind a product.
+// Sums and largest magnitudes of a result's rows and columns: launches of result_sums.sass after a product.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,12 @@ struct SumsPlan {
 };
 SumsPlan sums_plan(const Registry& registry, const GemmProblem& problem, std::uint64_t workspace);
 
-// Where in a workspace the sums' parts lie, behind `bytes` of partial sums of k.
+// Where in a workspace the sums' parts lie, after `bytes` of partial sums of k.
 inline std::size_t behind_partial_sums(std::size_t bytes) {
   constexpr std::size_t kUnit = 16;
   return (bytes + kUnit - 1) / kUnit * kUnit;
 }
-// Of the parts: where those of rows lie behind those of columns, in bytes.
+// Of the parts: where those of rows lie after those of columns, in bytes.
 std::size_t row_parts_at(const GemmProblem& problem);
 
 // Zeros: the sums of a result without elements.

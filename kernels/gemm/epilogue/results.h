@@ -38,7 +38,7 @@ inline std::string biases_of(Dtype c) {
   return std::string(name_of(c)) + (half(c) ? " or float32" : "");
 }
 
-// Matrices of rows x columns do not share elements: one lies behind the other, or the rows of all of them side by side.
+// Matrices of rows x columns do not share elements: one lies after the other, or the rows of all of them side by side.
 struct Spread {
   std::int64_t rows = 0, columns = 0;
   std::int64_t leading = 0;  // from row to row

@@ -53,7 +53,7 @@ Maps maps_of(const Kernel& kernel, const Operand& s, std::int64_t k, const char*
     map.address = s.address / kEngine * kEngine;
     const std::int64_t first = static_cast<std::int64_t>(s.address % kEngine / sizeof(float));
     const std::int64_t count = ceil_div(std::max<std::int64_t>(rows - r, 0), step);
-    // No row: everything lies behind an array of one element.
+    // No row: everything lies after an array of one element.
     map.sizes = {static_cast<std::uint64_t>(first + (count == 0 ? 1 : r * s.leading + columns)),
                  static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1))};
     map.strides = {static_cast<std::uint64_t>(step * s.leading) * sizeof(float)};
@@ -70,7 +70,7 @@ std::int64_t tiles_m(const GemmProblem& p, const Shape& s) {
 std::int64_t tiles_n(const GemmProblem& p, const Shape& s) {
   return ceil_div(s.swapped ? p.m : p.n, s.bn);
 }
-// k of a part: that of the last ones may lie behind k.
+// k of a part: that of the last ones may lie past k.
 std::int64_t part_of(const GemmProblem& p, const Shape& s) {
   return kPart * ceil_div(ceil_div(p.k, kPart), s.splits());
 }

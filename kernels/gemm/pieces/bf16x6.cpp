@@ -132,7 +132,7 @@ double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int mult
 
 Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   Grid out = hgemm::tiles_grid(p, tile_of(width_of(k)), splits, multiprocessors);
-  out.early = true;  // behind bf16x3.sass's, for which it waits
+  out.early = true;  // after bf16x3.sass's, for which it waits
   return out;
 }
 
@@ -141,7 +141,7 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
   out.verdict = kRangeBytes;
-  // Behind pieces that are kept, multiply-adds follow there; so nothing else writes any.
+  // After pieces that are kept, multiply-adds follow there; so nothing else writes any.
   const auto bytes = [&](const Side& s, const PiecesAt& x) {
     return kept::has(x, 2) && pieces::in_registers(p) ? 0 : lines(s.bytes(kPieces));
   };
@@ -197,7 +197,7 @@ Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits
   const Room where = room(p, splits);
   Split a = split_of(a_of(p), p.workspace + where.a);
   Split b = split_of(b_of(p), p.workspace + where.b);
-  if (unless.verdict == 0) {  // behind f16x3.sass pieces that are kept are two
+  if (unless.verdict == 0) {  // after f16x3.sass pieces that are kept are two
     a.kept = kept::words(p.a_pieces, kPieces, false);
     b.kept = kept::words(p.b_pieces, kPieces, false);
   }

@@ -24,7 +24,7 @@ double strict_microseconds(const GemmProblem& p) {
   return matrices * std::max(2 * m * n * k / kRate, 4 * (m * k + k * n + m * n) / kMemory);
 }
 
-// What the launches before and behind a product take more than the one of a strict product.
+// What the launches before and after a product take more than the one of a strict product.
 double three_microseconds(const GemmProblem& p) {
   constexpr double kLaunches = 2.5;
   return bf16x6::best(p, bf16x6::kWidths, bf16x6::kPieces).cost + kLaunches;
@@ -38,7 +38,7 @@ double written_microseconds(const GemmProblem& p) {
   return f16x3::choice_of(p).cost + launches;
 }
 double registers_microseconds(const GemmProblem& p) {
-  constexpr double kLaunches = 7;  // before and behind it
+  constexpr double kLaunches = 7;  // before and after it
   const f16x3_rs::Choice choice = f16x3_rs::choice_of(p);
   return choice.splits == 0 ? std::numeric_limits<double>::infinity() : choice.cost + kLaunches;
 }

@@ -30,8 +30,8 @@ bool in_registers(const GemmProblem& problem);
 // Of one from two pieces: splits of k without which its errors would be larger than strict's.
 std::int64_t least_splits(const GemmProblem& problem);
 
-// Of one from two pieces: where they do not do, multiply-adds follow at once: behind short products, and where the large operand's pieces
-// are not written. Else three pieces come first, which are sooner done but cost two more launches that mostly find nothing to do. A tile that is named has three, or "+strict" behind its name.
+// Of one from two pieces: where they do not do, multiply-adds follow at once: after short products, and where the large operand's pieces
+// are not written. Else three pieces come first, which are sooner done but cost two more launches that mostly find nothing to do. A tile that is named has three, or "+strict" after its name.
 bool strict_behind(const GemmProblem& problem, std::string_view tile = {});
 
 }  // namespace nervanagpu::pieces

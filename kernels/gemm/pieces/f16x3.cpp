@@ -84,7 +84,7 @@ double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int
 
 Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   Grid out = hgemm::tiles_grid(p, tile_of(k), splits, multiprocessors);
-  out.early = true;  // behind f16x2.sass's, for which it waits
+  out.early = true;  // after f16x2.sass's, for which it waits
   return out;
 }
 

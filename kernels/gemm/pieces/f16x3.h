@@ -1,6 +1,6 @@
 // float32 products on the tensor cores from two float16 pieces of each operand: f16x2.sass scales operands and writes the pieces,
 // f16x3.sass multiplies them, three products of the four. What they cannot tell exactly enough is decided on the device: then the
-// kernels of bf16x6.h, launched behind, compute the product.
+// kernels of bf16x6.h, launched next, compute the product.
 #pragma once
 
 #include <array>
@@ -46,11 +46,11 @@ struct Source {
   bf16x6::Split rows;
   bool k_inside = false;
   // Of its groups along k: the share of small elements, in 64ths, above which those without good precision are left out, for a kernel
-  // behind to make good.
+  // after to make good.
   int drop = kNever;
   static constexpr int kAlways = 0, kNever = 127;
 };
-// f16x2.sass for both operands; `verdict` takes bf16x6::kVerdictBytes. lean: that of the kernel behind.
+// f16x2.sass for both operands; `verdict` takes bf16x6::kVerdictBytes. lean: that of the kernel that multiplies.
 bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t verdict,
                      std::int64_t lean);
 // One operand, and its words.
@@ -71,7 +71,7 @@ bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t 
 // Those of a product. The workspace is that of bf16x6::room().
 bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);
 bf16x6::Unless unless(const GemmProblem& problem, std::int64_t splits);
-// bf16x6.sass, the cheapest of its tiles, behind f16x3.sass.
+// bf16x6.sass, the cheapest of its tiles, after f16x3.sass.
 bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
                          int multiprocessors);
 

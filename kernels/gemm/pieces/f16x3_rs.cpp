@@ -110,7 +110,7 @@ double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int mult
 Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   const std::int64_t tiles = tiles_of(p, large_a(k), k.number("BN"), splits);
   Grid out = {static_cast<std::uint32_t>(ctas_of(tiles, multiprocessors)), 1, 1};
-  out.early = true;  // behind f16x2.sass's, for which it waits
+  out.early = true;  // after f16x2.sass's, for which it waits
   return out;
 }
 

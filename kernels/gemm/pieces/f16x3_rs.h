@@ -1,6 +1,6 @@
 // float32 products on the tensor cores from two float16 pieces, of a large matrix and one of few rows (columns): f16x2.sass takes the
 // small operand apart, f16x3_rs.sass the large one on its way to registers. The sums are f16x3.h's, bit for bit, for the same splits
-// of k; they are always partial sums, because what is left for other kernels is known behind them only.
+// of k; they are always partial sums, because what is left for other kernels is known after them only.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ struct Side {
   [[nodiscard]] std::int64_t bytes(std::int64_t pieces) const { return pieces * matrices * outer * pitch() * 2; }
   [[nodiscard]] std::int64_t units() const { return ceil_div(inner, kUnit) * outer * matrices; }
 
-  // Where pieces of what lies behind the first `before` of the axis that is not k begin, in bytes.
+  // Where pieces of what lies after the first `before` of the axis that is not k begin, in bytes.
   [[nodiscard]] std::int64_t offset(std::int64_t before) const { return 2 * before * (from.k_inside ? pitch() : 1); }
 
   // Of pieces at `address`, for tiles of `tile` of the axis that is not k, without the first `before` of that axis.
@@ -74,7 +74,7 @@ inline GemmProblem of_pieces(const GemmProblem& problem, Dtype type, std::size_t
   GemmProblem p = problem;
   p.a_type = p.b_type = type;
   p.workspace = problem.workspace + partial_sums;
-  p.mask = 0;  // which relu_mask.sass writes, and reads, behind all kernels
+  p.mask = 0;  // which relu_mask.sass writes, and reads, after all kernels
   return p;
 }
 

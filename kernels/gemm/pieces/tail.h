@@ -27,7 +27,7 @@ std::string_view without_tail(std::string_view tile);
 // The problem without its tail, and the tail: c and bias are its own, a and b still the problem's.
 GemmProblem head_part(const GemmProblem& problem, const std::optional<Tail>& tail);
 GemmProblem tail_part(const GemmProblem& problem, const Tail& tail);
-// Bytes that the tail's begin behind those of the problem.
+// Bytes that the tail's begin after those of the problem.
 struct Offsets {
   std::uint64_t a = 0, b = 0;  // of pieces
   std::uint64_t c = 0, bias = 0;

@@ -132,7 +132,7 @@ bool takes(const GemmProblem& p) {
 
 namespace {
 
-// One product that costs what the batch does: a sum's k blocks one behind the other, else the rows of tiles of all products.
+// One product that costs what the batch does: a sum's k blocks one after the other, else the rows of tiles of all products.
 GemmProblem modelled(const GemmProblem& problem) {
   GemmProblem p = problem;
   if (p.batch <= 1) return p;
@@ -225,7 +225,7 @@ std::uint32_t tile_flags(const GemmProblem& p, bool partial) {
   const int size = static_cast<int>(size_of(partial ? sums_of(p) : p.c_type));
   std::uint32_t also = sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns | sgemm::kFunctions;
   if (size != 1) also |= sgemm::kAddsC;
-  // The bits of a relu say what is stored: behind stochastic rounding, which the tile's bits do not wait for.
+  // The bits of a relu say what is stored: after stochastic rounding, which the tile's bits do not wait for.
   if (size == 2 && (sgemm::mask_flags(p) & sgemm::kWritesMask) == 0) also |= sgemm::kRounds;
   std::uint32_t f =
       sgemm::plain_flags(p, partial ? p.n : p.ldc, size, partial, {size == 1 ? 4 : 16 / size, also, true});

@@ -39,11 +39,11 @@ Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,
 // The kernel's parameters. device: encodes the tensor maps; nullptr: they stay empty, for conditions only.
 Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
 
-// hgemm_cluster.sass's parameters behind the maps, up to those of ring_rows.sass. share: rows of a tile, as C sees it, that a
+// hgemm_cluster.sass's parameters after the maps, up to those of ring_rows.sass. share: rows of a tile, as C sees it, that a
 // CTA of a cluster finishes.
 void put_cluster(Values& v, const GemmProblem& problem, std::int64_t blocks, std::int64_t splits, std::int64_t share);
 
-// Of a kernel of lib/sm_90a/tiles.sass: its grid, and its parameters behind the maps. divisor: `depth`.
+// Of a kernel of lib/sm_90a/tiles.sass: its grid, and its parameters after the maps. divisor: `depth`.
 // groups: products of this shape in the launch of a kernel with GROUPED = 1, whose results lie stride_c apart.
 Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
                 std::int64_t groups = 1);

@@ -99,7 +99,7 @@ void check(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions&
   if (options.scale != nullptr) refuse("scale is given; needs products that are not in a batch");
 }
 
-// Kernels write matrices that lie one behind the other, or whose rows lie side by side.
+// Kernels write matrices that lie one after the other, or whose rows lie side by side.
 bool writable(const Batch& c, bool masked) {
   if (!c.layout || (masked && c.layout->transposed)) return false;
   const bool t = c.layout->transposed;
@@ -266,7 +266,7 @@ std::vector<Axis> merged(const std::vector<Axis>& axes) {
   return out;
 }
 
-// The matrices from `offset` elements behind the first one on, along one axis.
+// The matrices from `offset` elements after the first one on, along one axis.
 Tensor along(const Tensor& t, std::int64_t offset, std::int64_t length, std::int64_t stride) {
   const std::size_t last = t.shape().size() - 1;
   const auto bytes = static_cast<std::uint64_t>(offset * static_cast<std::int64_t>(size_of(t.dtype())));

@@ -42,7 +42,7 @@ void put_mask(GemmProblem& p, const Tensor* mask, const Tensor& a, const Tensor&
                     (axes == 2 || needed[0] == 1 || mask->strides()[0] == rows * down);
   if (!lies) {
     refuse("mask has strides " + text_of(mask->strides()) +
-           "; needs rows of contiguous words, matrices one behind the other");
+           "; needs rows of contiguous words, matrices one after the other");
   }
   const auto check = [&](const char* name, const Tensor& t) {
     if (shares_memory(*mask, t)) refuse(std::string("mask shares memory with ") + name + "; needs memory of its own");

@@ -57,7 +57,7 @@ def __dir__() -> list[str]:
 
 
 def _own(name: str) -> str | None:
-    """The library's module behind one of `nervanagpu.cupy`."""
+    """The library's module after one of `nervanagpu.cupy`."""
     rest = name.removeprefix("nervanagpu.cupy.")
     return f"nervanagpu.{rest}" if rest.split(".")[0] in _OURS else None
 

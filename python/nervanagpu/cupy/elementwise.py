@@ -35,7 +35,7 @@ class ElementwiseKernel:
     that are passed. Arrays that are not raw broadcast, and their names are elements; a raw one is indexed, `x[i]`,
     `x[_ind.get()]`, and asked, `x.size()`. `i` is the number of the element, `_ind.size()` how many there are.
 
-    reduce_dims: let axes that lie one behind the other be one. preamble: text before the kernel; loop_prep, after_loop:
+    reduce_dims: let axes that lie one after the other be one. preamble: text before the kernel; loop_prep, after_loop:
     before and after the loop of each thread. options: NVRTC's. no_return: None is returned; return_tuple: a tuple of
     one, too.
     """

@@ -55,7 +55,7 @@ def _scale(function: str, norm: object, lengths: Sequence[int], forward: bool) -
 
 
 def _fitted(x: GPUTensor, axis: int, length: int) -> GPUTensor:
-    """The first `length` along the axis, with zeros behind if there are fewer."""
+    """The first `length` along the axis, with zeros after if there are fewer."""
     has = x.shape[axis]
     if has == length:
         return x
@@ -209,7 +209,7 @@ def _one(function: str, n: object, axis: object) -> tuple[list[int] | None, list
 def fft(
     a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
-    """The discrete Fourier transform along `axis`, of its first n elements (behind them zeros).
+    """The discrete Fourier transform along `axis`, of its first n elements (after them zeros).
 
     norm: what is divided by n: "backward" (None) the inverse, "forward" the transform, "ortho" both by its root.
     """

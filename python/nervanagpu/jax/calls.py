@@ -134,7 +134,7 @@ def differentiable(function: Run, kept: Run, gradient: Run) -> Run:
 
 
 def one_by_one(function: Callable[..., T], batched: Sequence[Any], operands: Sequence[Any]) -> T:
-    """function(*operands) of every element of the batch, one behind the other."""
+    """function(*operands) of every element of the batch, one after the other."""
     moving = [x for x, b in zip(operands, batched, strict=True) if b]
 
     def step(parts: Sequence[Any]) -> T:

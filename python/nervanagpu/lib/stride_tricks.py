@@ -45,7 +45,7 @@ def as_strided(
 def sliding_window_view(
     x: object, window_shape: object, axis: object = None, *, subok: bool = False, writeable: bool = False
 ) -> GPUTensor:
-    """Every window of that shape: a read-only view with the windows' axes behind x's, which become shorter.
+    """Every window of that shape: a read-only view with the windows' axes after x's, which become shorter.
 
     axis: which axes the windows have; None: all. ValueError for a window that is longer than its axis.
     """

@@ -264,7 +264,7 @@ def dot(
     activation: what act is instead, of float32 numbers, such as "relu" or "gelu" (docs/gemm.md has all). "clip" has the
     bounds `clip` = (low, high), "drelu" reads `mask`.
     mask: uint32 or int32 (m, ceil(n / 32)): bit j % 32 of word j / 32 of row i belongs to out[i, j], a float. With relu
-    it is written: whether the stored out[i, j] is above 0 (not for NaN); bits behind column n are 0. With
+    it is written: whether the stored out[i, j] is above 0 (not for NaN); bits past column n are 0. With
     activation="drelu" it is read. Where the bit is 0, the result is 0, which is the gradient through that relu.
     row_sum, row_max_abs: float32 (m,) or (m, 1), written: of each row of the stored `out`, a float, the sum and the
     largest magnitude. column_sum, column_max_abs: (n,) or (1, n), of each column. Float32 sums in an order that m and n
@@ -495,7 +495,7 @@ def grouped_dot(
     Products of one form go together: as a batch, if they lie at equal distances in memory. If multiply-adds compute
     them and they are small, it is by tables of their addresses. The others are launched one by one. Everything is
     checked before anything is written. k is not cut unless `splits` says so: the bits are those of
-    `dot(a, b, splits=1)`. Rounded stochastically, a product takes the counters behind those of the one before.
+    `dot(a, b, splits=1)`. Rounded stochastically, a product takes the counters after those of the one before.
     ValueError, TypeError: as `dot`, with the number of the product; also for an out that shares memory with another
     operand of the group.
     """

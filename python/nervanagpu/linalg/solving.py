@@ -73,7 +73,7 @@ def inv(a: Operand) -> GPUTensor:
 
 
 def tensorsolve(a: Operand, b: Operand, axes: Sequence[int] | None = None) -> GPUTensor:
-    """x with tensordot(a, x, x.ndim) = b. `axes` of a are moved behind the others before."""
+    """x with tensordot(a, x, x.ndim) = b. `axes` of a are moved after the others before."""
     x, y = inexact("tensorsolve", a=a, b=b)
     if axes is not None:
         last = axes_of("tensorsolve", axes, x.ndim)
@@ -82,7 +82,7 @@ def tensorsolve(a: Operand, b: Operand, axes: Sequence[int] | None = None) -> GP
     columns = math.prod(shape)
     if x.size != columns * columns or y.size != columns:
         raise LinAlgError(
-            f"tensorsolve: a has shape {x.shape} and b {y.shape}; needs as many elements in b and before as behind"
+            f"tensorsolve: a has shape {x.shape} and b {y.shape}; needs as many elements in b before as after"
         )
     flat = (x if x.contiguous else x.copy()).reshape(columns, columns)
     return solve(flat, (y if y.contiguous else y.copy()).reshape(columns)).copy().reshape(shape)
@@ -96,7 +96,7 @@ def tensorinv(a: Operand, ind: int = 2) -> GPUTensor:
         raise ValueError(f"tensorinv: ind is {ind}; needs 1 or more")
     rows, columns = x.shape[:ind], x.shape[ind:]
     if math.prod(rows) != math.prod(columns):
-        raise LinAlgError(f"tensorinv: a has shape {x.shape}; needs as many elements in its first {ind} axes as behind")
+        raise LinAlgError(f"tensorinv: a has shape {x.shape}; needs as many elements in its first {ind} axes as after")
     flat = (x if x.contiguous else x.copy()).reshape(math.prod(rows), math.prod(columns))
     return inv(flat).copy().reshape(*columns, *rows)
 

@@ -68,7 +68,7 @@ def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def value_of(function: Callable[..., Any], x: GPUTensor, c: object, tensor: bool = True) -> GPUTensor:
-    """NumPy's `function` of places x and coefficients c, which have axes for those of x behind theirs."""
+    """NumPy's `function` of places x and coefficients c, which have axes for those of x after theirs."""
     host = _coefficients(c)
     if tensor:
         host = host.reshape(host.shape + (1,) * x.ndim)

@@ -256,7 +256,7 @@ def multi_put(
 
 
 def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: AllocatorLike = None) -> GPUArray:
-    """Arrays behind each other along an axis."""
+    """Arrays one after the other along an axis."""
     shapes = [list(a.shape) for a in arrays]
     if not shapes or builtins.any(len(s) != len(shapes[0]) for s in shapes):
         raise ValueError(f"concatenate: the shapes are {shapes}; needs arrays of the same number of axes")

@@ -152,7 +152,7 @@ def get_elwise_kernel(
     arguments: Arguments, operation: str, name: str = "kernel", keep: bool = False,
     options: Sequence[str] | None = None, **more: str,
 ) -> Function:  # fmt: skip
-    """The function of get_elwise_module with the number of elements, a size_t, behind the arguments."""
+    """The function of get_elwise_module with the number of elements, a size_t, after the arguments."""
     declared = [*declarations(arguments), ScalarArg("uint64", "n")]
     function: Function = get_elwise_module(declared, operation, name, keep, options, **more).get_function(name)
     return function.prepare([d.dtype if not d.vector else "P" for d in declared])

@@ -1,5 +1,5 @@
 """Kernels of pycuda.elementwise that are made for dtypes: sums of products, copies, functions. Each is a Function that
-is prepared for its arguments and the number of elements, a size_t, behind them."""
+is prepared for its arguments and the number of elements, a size_t, after them."""
 
 from __future__ import annotations
 

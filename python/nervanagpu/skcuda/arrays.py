@@ -71,7 +71,7 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def give(module: dict[str, Any]) -> None:
-    """Puts the functions that a module lists in `__all__` behind of_arrays, but those that another module has
+    """Puts the functions that a module lists in `__all__` after of_arrays, but those that another module has
     already.
     """
     for name in module["__all__"]:

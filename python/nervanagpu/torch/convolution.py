@@ -79,7 +79,7 @@ def result_shape(x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: I
 
 
 def lengthened(x: Tensor, weight: Ints, size: Ints, *geometry: Any) -> Tensor:
-    """x and the zeros that a transposed convolution to `size` reads behind it: some output paddings ask for them."""
+    """x and the zeros that a transposed convolution to `size` reads after it: some output paddings ask for them."""
     lengths = result_shape(size, weight, *geometry)[2:]
     more = [n - m for n, m in zip(lengths, x.shape[2:], strict=True)]
     if not any(more):

@@ -101,7 +101,7 @@ def _convolve(
 def _padded(
     x: Tensor, weight: Tensor, padding: str, stride: Sequence[int], dilation: Sequence[int]
 ) -> tuple[Tensor, Sequence[int]]:
-    """x, and the padding that is left, of "valid" and of "same": where that is odd, one more zero stands behind."""
+    """x, and the padding that is left, of "valid" and of "same": where that is odd, one more zero follows."""
     need(padding in ("same", "valid"), f"padding is {padding!r}; needs 'same', 'valid' or numbers")
     if padding == "valid":
         return x, (0,) * len(stride)

@@ -18,7 +18,7 @@ Ints = Sequence[int]
 
 
 def result_lengths(space: Ints, size: Ints, step: Ints, pad: Ints, spread: Ints, ceil: bool) -> list[int]:
-    """Lengths of the result, as torch has them: with ceil_mode no window begins behind the elements."""
+    """Lengths of the result, as torch has them: with ceil_mode no window begins after the elements."""
     out = []
     for n, k, s, p, d in zip(space, size, step, pad, spread, strict=True):
         room = n + 2 * p - d * (k - 1) - 1

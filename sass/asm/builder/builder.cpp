@@ -50,7 +50,7 @@ bool fits(const Row& row, const Slot& s, const Arg& a) {
   }
 }
 
-// Where threads part or meet: what comes behind it need not come to all of them.
+// Where threads part or meet: what comes after it need not come to all of them.
 bool parts_threads(Op op) {
   return goes(op) != Goes::kNext || op == Op::BAR;
 }

@@ -110,7 +110,7 @@ class Builder {
   void shared_bytes(std::uint32_t n) { manifest_.shared = n; }
   void cluster(std::uint32_t ctas) { manifest_.cluster = ctas; }
   // The kernel may be started before the work ahead of it has ended, as `.launch programmatic` says. It waits for that before
-  // the first instruction that touches global memory or that a thread may not come to, and then lets the grid behind come:
+  // the first instruction that touches global memory or that a thread may not come to, and then lets the next grid start:
   // sooner, that one's CTAs would take the places of this one's. Chips without such launches take no notice. Call it before
   // the first instruction.
   void programmatic();

@@ -243,7 +243,7 @@ std::optional<std::uint32_t> Lowering::known(const Arg& a) const {
 
 namespace {
 
-// The general-purpose registers that a request writes begin with its first operand, or the first behind predicates.
+// The general-purpose registers that a request writes begin with its first operand, or the first after predicates.
 std::uint32_t written_by(const Request& r) {
   if (r.op == Op::ISETP || r.op == Op::FSETP || r.op == Op::DSETP || r.op == Op::VOTE) return kNoVirtual;
   for (const Arg& a : r.args()) {

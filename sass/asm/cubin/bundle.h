@@ -1,5 +1,5 @@
 // Words <-> the bytes of .text. On sm_70 and later they are the same 16 bytes. On sm_50 .. sm_62 every three 64-bit
-// instructions stand behind one 64-bit control word, 21 bits each, which Word keeps at [125:105] (word.h).
+// instructions stand after one 64-bit control word, 21 bits each, which Word keeps at [125:105] (word.h).
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ Status resolve_labels(Encoding encoding, std::size_t count, const Line& line, In
     if (o.kind != OperandKind::kLabel) continue;
     const auto target = static_cast<std::uint64_t>(o.imm);
     if (!line.label.empty()) {
-      if (target >= count) return error_at(line.at, "label '" + line.label + "' is behind the last instruction");
+      if (target >= count) return error_at(line.at, "label '" + line.label + "' is past the last instruction");
       o.imm = static_cast<std::int64_t>(target_of(encoding, target));
       continue;
     }

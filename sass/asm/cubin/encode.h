@@ -13,7 +13,7 @@
 
 namespace nervanagpu::sass {
 
-// What ptxas puts behind every kernel: a branch to itself, where a runaway warp stays, and NOPs, because the chip
+// What ptxas puts after every kernel: a branch to itself, where a runaway warp stays, and NOPs, because the chip
 // fetches ahead and the next kernel begins at a multiple of the alignment.
 Result<std::vector<Word>> code_tail(Arch arch, std::size_t code_size);
 

@@ -126,7 +126,7 @@ Result<LineTable> read_line_table(std::string_view bytes, std::size_t count) {
     }
     runs[i] = last;
   }
-  if (!left.empty()) return error("line table: " + std::to_string(left.size()) + " bytes behind the last run");
+  if (!left.empty()) return error("line table: " + std::to_string(left.size()) + " bytes after the last run");
   return LineTable(std::move(head->files), std::move(runs), count);
 }
 

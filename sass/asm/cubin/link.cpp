@@ -20,7 +20,7 @@ struct Slots {
 };
 
 // Sections go group by group (every kernel's .text together, ...), because one program header loads one group. Up to
-// sm_89 ptxas puts the constants before the code, later behind the shared memory; ours that are not loaded are last.
+// sm_89 ptxas puts the constants before the code, later after the shared memory; ours that are not loaded are last.
 struct Plan {
   std::vector<Slots> kernels;
   std::uint32_t tkinfo = 0, cuinfo = 0, info = 0, compat = 0;  // all but .nv.info are of ABI 8

@@ -27,7 +27,7 @@ MemoryUse memory_use(const Inst& inst);
 
 std::vector<Region> regions_of(const Program& program, const Flow& flow);
 
-// b must not issue sooner than `cycles` behind a.
+// b must not issue sooner than `cycles` after a.
 struct Dependence {
   std::uint32_t from = 0;  // offsets in the region
   std::uint32_t to = 0;

@@ -111,7 +111,7 @@ class Assigner {
     return id;
   }
 
-  // WARPGROUP.ARRIVE hands general registers over to the products behind it, up to the next one: what these take has to be there
+  // WARPGROUP.ARRIVE hands general registers over to the products after it, up to the next one: what these take has to be there
   // at the arrival. A product's own wait is its warp's alone.
   [[nodiscard]] std::vector<std::uint32_t> products_behind(std::uint32_t arrive) const {
     std::vector<std::uint32_t> out;
@@ -132,7 +132,7 @@ class Assigner {
     return out;
   }
 
-  // The events that line i could meet, of each line behind the other: who writes what it touches, and who reads what it
+  // The events that line i could meet, of each line after the other: who writes what it touches, and who reads what it
   // writes.
   void find_candidates() {
     candidates_from_.assign(1, 0);

@@ -209,7 +209,7 @@ class Allocator {
   }
 
   // ---- Live ranges --------------------------------------------------------------------------------------------------
-  // From what is live behind line i to what is live before it.
+  // From what is live after line i to what is live before it.
   void step_back(std::size_t i, Bits& live) const {
     for (const Touch& t : touched_[i]) {
       if (t.surely) live.reset(t.reg);
@@ -241,7 +241,7 @@ class Allocator {
     conflicts_[a].set(b);
     conflicts_[b].set(a);
   }
-  // Every line from its end to its start, with what is live behind it.
+  // Every line from its end to its start, with what is live after it.
   template <class F>
   void walk(const F& f) const {
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {

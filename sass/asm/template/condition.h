@@ -33,7 +33,7 @@ class Condition {
   // A Diag's column counts from 1 at the start of `text`; its file and line are left to the caller.
   static Result<Condition> compile(std::string_view text, const Manifest& manifest);
 
-  // `block`: the launch's packed parameters; what lies behind its end is 0.
+  // `block`: the launch's packed parameters; what lies after its end is 0.
   [[nodiscard]] bool holds(std::span<const std::byte> block, const LaunchSize& size) const;
   // Before a launch is planned, one value for each parameter in order, of u64 its bits: what asks for its CTAs is left out.
   [[nodiscard]] bool may_hold(std::span<const std::int64_t> params) const;

@@ -1,4 +1,4 @@
-// The interpreter behind expand(): walks the statements of one variant.
+// The interpreter after expand(): walks the statements of one variant.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Who touched a word of memory, as far as a later access may have to be ordered behind it: the last write, and a set of the
+// Who touched a word of memory, as far as a later access may have to be ordered after it: the last write, and a set of the
 // accesses since (reads, atomic operations, writes of other bytes). Accesses and sets are interned: a word has two numbers.
 // Words that the same accesses touched in the same order share a set, so that noting an access is mostly a comparison.
 #pragma once
@@ -50,7 +50,7 @@ class AccessLog {
   // One like `number`, but by `agent` at `time`; what comes next is still by the one that was asked for last.
   std::uint32_t moved(std::uint32_t number, std::uint16_t agent, std::uint32_t time);
 
-  // The access `now`, of number(), to a word. `ordered(Touch earlier)` says whether it is behind that one, `clash(number of
+  // The access `now`, of number(), to a word. `ordered(Touch earlier)` says whether it is after that one, `clash(number of
   // the earlier access, whether it is word.writer)` is called where not.
   template <class Ordered, class Clash>
   void touch(Touched& word, std::uint32_t now, Ordered ordered, Clash clash) {
@@ -124,7 +124,7 @@ class AccessLog {
   std::array<std::uint32_t, kSlots> slots_{};
   std::vector<Memo> memo_{kMemo};
   std::uint32_t now_ = 0;
-  std::uint32_t good_writer_ = 0;  // a writer that `now_` is known to be behind
+  std::uint32_t good_writer_ = 0;  // a writer that `now_` is known to be after
   std::uint32_t from_ = kNone;     // with `now_` this set becomes
   std::uint32_t to_ = 0;           // that one
   std::uint32_t moved_from_ = 0;   // the last that moved() made

@@ -354,7 +354,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   for (const CheckOp::Def& def : op.defs) check_def(s, w, u, op, def);
   if (s.tensor.issued != s.tensor.done) check_owned(s, w, u, op);
   if (op.tensor == CheckOp::Tensor::kMultiply) check_arrived(s, w, u, op);
-  // ptxas puts DEPBAR right behind USETMAXREG: it looks later than a wait in the control code does.
+  // ptxas puts DEPBAR right after USETMAXREG: it looks later than a wait in the control code does.
   if (op.depbar_sb < kScoreboards) await(s, w, op.depbar_sb, op.depbar_count, 1);
   for (unsigned left = op.depbar_all; left != 0; left &= left - 1) {
     await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);

@@ -49,7 +49,7 @@ struct CheckOp {
     Consumer consumer = Consumer::kOther;
     bool late = false;
     bool carried = false;    // only passed on: may be uninitialised
-    bool overtaken = false;  // a writer right behind it may come before it reads
+    bool overtaken = false;  // a writer right after it may come before it reads
     // Lanes in which the value matters: all, or those where the instruction's predicate operand is true or false.
     enum class In : std::uint8_t { kAll, kTrue, kFalse };
     In matters = In::kAll;
@@ -214,9 +214,9 @@ class Checker {
   struct TensorState {
     std::uint32_t issued = 0;
     std::uint32_t done = 0;
-    std::uint64_t arrived = 0;                          // cycle behind the last WARPGROUP.ARRIVE; 0: none
+    std::uint64_t arrived = 0;                          // cycle after the last WARPGROUP.ARRIVE; 0: none
     std::array<std::uint32_t, kScoreboards> awaited{};  // what was done by then,
-    std::array<std::uint32_t, static_cast<std::size_t>(Queue::kCount)> in_order{};  // also by what came behind it
+    std::array<std::uint32_t, static_cast<std::size_t>(Queue::kCount)> in_order{};  // also by what came after it
     std::uint64_t closed = 0;                         // cycle of the last group's end, and 1; 0: none
     std::vector<std::uint32_t> groups;                // the last instruction of each
     std::array<std::uint32_t, tags::kUGpr> writes{};  // the last one that has a register as accumulator
@@ -283,7 +283,7 @@ class Checker {
   void release_part();
   // The instruction is over, as far as memory is concerned.
   void accesses_done(const Warp& w, std::uint32_t lanes);
-  // Of words that are read and were not written: only if no write turns up that nothing orders behind the read, which makes it
+  // Of words that are read and were not written: only if no write turns up that nothing orders after the read, which makes it
   // a race, is it told that they are uninitialised.
   void shared_trouble(const Warp& w, const Uop* u, unsigned lane, const Trouble& t, bool writes);
   void tell_unwritten();

@@ -1,5 +1,5 @@
 // Checked mode, the copy engine and proxies: what it writes counts as written when the phase of its mbarrier has ended, what it
-// reads belongs to it until UTMACMDFLUSH was awaited, and it sees what warps stored only behind FENCE.VIEW.ASYNC.
+// reads belongs to it until UTMACMDFLUSH was awaited, and it sees what warps stored only after FENCE.VIEW.ASYNC.
 #include <bit>
 
 #include "sass/emulate/checked/check.h"

@@ -39,7 +39,7 @@ std::uint8_t effective_stall(Arch arch, const Control& c) {
   return c.stall >= kYieldStall ? 2 : std::max<std::uint8_t>(c.stall, 1);
 }
 
-// The accumulators that a product of a warpgroup adds to: the registers behind the descriptor.
+// The accumulators that a product of a warpgroup adds to: the registers after the descriptor.
 bool is_addend(const Inst& inst, const Operand& o) {
   bool behind = false;
   for (const Operand& p : inst.operands()) {

@@ -147,11 +147,11 @@ void Checker::trouble(const Warp& w, const Uop* u, unsigned lane, const Trouble&
   if (same_cta && other.warp == w.index) {
     missing = "of lanes that have parted, with no WARPSYNC or barrier between";
   } else if (!same_cta && where == Where::kShared) {
-    missing = seen ? "with no MEMBAR behind the write" : "with no barrier of the cluster or mbarrier between";
+    missing = seen ? "with no MEMBAR after the write" : "with no barrier of the cluster or mbarrier between";
   } else if (!same_cta) {
     missing =
-        seen ? "with no MEMBAR of the GPU behind the write"
-             : "and nothing orders the two: no flag, set behind a MEMBAR of the GPU and read, both .STRONG or atomic";
+        seen ? "with no MEMBAR of the GPU after the write"
+             : "and nothing orders the two: no flag, set after a MEMBAR of the GPU and read, both .STRONG or atomic";
   }
   Party me = mine;
   me.strong = where == Where::kGlobal && grid_.kernel->checks[me.pc].strong;
@@ -305,9 +305,9 @@ void Checker::mbarrier_used(const Warp& w, const Uop* u, unsigned lane, std::uin
       "the mbarrier at shared address " + hex(address) + " is initialised by " + sentence(other, w.cta->id);
   const bool race = t.what == Trouble::What::kRace;
   if (race) {
-    text += ", and nothing orders this use behind that";
+    text += ", and nothing orders this use after that";
   } else {
-    text += std::string(", with no fence behind that before this use by ") + (engine ? "an engine" : "another CTA") +
+    text += std::string(", with no fence after that before this use by ") + (engine ? "an engine" : "another CTA") +
             ": FENCE.VIEW.ASYNC, or ptxas's NOP for fence.mbarrier_init";
   }
   w.checker->put(party(w, u, lane, false), other.pc, &other, race ? "mbarrier race" : "no mbarrier fence",

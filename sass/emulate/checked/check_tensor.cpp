@@ -95,7 +95,7 @@ void Checker::issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& o
       if (t.closed != 0 && s.clock + 1 - t.closed < kGroupGap && !again(u, "WARPGROUP.DEPBAR too soon", w)) {
         found(w, u, 0, "WARPGROUP.DEPBAR too soon",
               "it comes " + std::to_string(s.clock + 1 - t.closed) +
-                  " cycles behind the product that closes its group; at least " + std::to_string(kGroupGap) +
+                  " cycles after the product that closes its group; at least " + std::to_string(kGroupGap) +
                   " are needed");
       }
       if (t.groups.size() > op.wait_groups) {

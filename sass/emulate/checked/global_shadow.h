@@ -1,5 +1,5 @@
 // The shadow of global memory for one launch: who touched each word, whatever its CTA. Two CTAs are ordered by flags alone: a
-// store or an atomic operation with an order (.STRONG) behind a MEMBAR, and a load or an atomic operation that reads it.
+// store or an atomic operation with an order (.STRONG) after a MEMBAR, and a load or an atomic operation that reads it.
 // Bounded: pages are shadowed when first touched, three times their size, up to kMostPages; each part notes a bounded number of
 // accesses. What comes after that is not noted, so that races are missed, and none is made up.
 #pragma once

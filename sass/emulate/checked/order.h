@@ -6,7 +6,7 @@
 // the agents has a reach:
 //
 //   kSeen      ordered: barriers, mbarriers and atomic operations carry it. Enough inside of a CTA, and for what only reads
-//   kCluster   and made visible to the other CTAs of the cluster, by a MEMBAR behind the access
+//   kCluster   and made visible to the other CTAs of the cluster, by a MEMBAR after the access
 //   kGpu       and to all of the GPU, by a MEMBAR of wider scope
 #pragma once
 

@@ -14,7 +14,7 @@
 
 namespace nervanagpu::sass::emulate {
 
-// Whether what the strand does now comes behind `b`. `abroad`: how far a write must have been made visible to the CTAs of the
+// Whether what the strand does now comes after `b`. `abroad`: how far a write must have been made visible to the CTAs of the
 // cluster, kCluster for shared memory and kGpu for global.
 inline bool is_ordered(const Order& order, const Strand& s, const Touch& b, Reach abroad) {
   const bool near = order.agent(b.agent).rank == s.rank || !b.writes();
@@ -104,8 +104,8 @@ class Shadow {
   // Mbarriers, by their shared address. Who has seen a phase end knows what those knew that arrived in it.
   Trouble mbarrier_made(const Strand& s, std::uint32_t pc, unsigned lane, std::uint32_t address, std::uint32_t offset);
   void mbarrier_gone(std::uint32_t offset);
-  // Any other use of it; `engine`: by a copy that counts bytes there. Trouble: it is not behind the initialisation, or that not
-  // behind a fence.
+  // Any other use of it; `engine`: by a copy that counts bytes there. Trouble: it is not after the initialisation, or that not
+  // after a fence.
   Trouble mbarrier_used(const Strand& s, std::uint32_t address, std::uint32_t offset, bool engine);
   // `counts`: as an arrival, not only bytes to come; `told`: its result says which phase it is.
   void mbarrier_arrive(Strand& s, std::uint32_t address, bool counts, bool told);
@@ -123,7 +123,7 @@ class Shadow {
     std::uint32_t async = 0;  // number of the LDGSTS that wrote it; 0: none, or known to be awaited
     std::uint8_t lane = 0;    // that wrote it
     std::uint8_t init = 0;    // bytes ever written
-    bool generic = false;     // written by a warp's own store: engines see it behind a fence
+    bool generic = false;     // written by a warp's own store: engines see it after a fence
     bool mbarrier = false;    // of one that nobody has invalidated
   };
   struct Phases {

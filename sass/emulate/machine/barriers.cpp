@@ -31,7 +31,7 @@ void check_whole(Warp& w, const Uop* u) {
   std::snprintf(lanes, sizeof lanes, "0x%x", absent != 0 ? absent : lucky);
   std::string what = std::string("lanes ") + lanes + " of the warp " +
                      (absent != 0 ? "are not here" : "met the others by chance") + ": a warp arrives as one";
-  if (!w.stacked) what += ", behind BSYNC or WARPSYNC";
+  if (!w.stacked) what += ", after BSYNC or WARPSYNC";
   w.checker->found(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "barrier misuse", std::move(what));
 }
 

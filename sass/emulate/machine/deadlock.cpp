@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 16;
 
-// A group that polls stands behind the instruction that asked.
+// A group that polls stands after the instruction that asked.
 std::uint32_t pc_of(const Group& g) {
   return g.state == Group::State::kReady && g.pc != 0 ? g.pc - 1 : g.pc;
 }

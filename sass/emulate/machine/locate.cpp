@@ -1,4 +1,4 @@
-// From an address of the program to the bytes behind it, or the reason why there are none.
+// From an address of the program to the bytes after it, or the reason why there are none.
 #include <algorithm>
 
 #include "sass/emulate/checked/check.h"
@@ -126,7 +126,7 @@ void note_remote(Warp& w, const Uop* u, unsigned lane, Cta& target, std::uint32_
         w, u, lane, "access to a CTA that has exited",
         "the CTA of rank " + std::to_string(target.rank) + " has exited, and its shared memory may be another's");
   }
-  // The barrier that this warp can arrive at next is the first that is behind the access.
+  // The barrier that this warp can arrive at next is the first that is after the access.
   const std::uint64_t phase = w.cta->cluster->phase;
   const std::uint64_t until = w.cluster_owed != 0 && w.cluster_phase > phase ? phase + 2 : phase + 1;
   if (until > target.touched_until) {

@@ -1,4 +1,4 @@
-// Device memory behind Memory: one reserved range of host memory that the kernels see at a fixed device address. Each
+// Device memory after Memory: one reserved range of host memory that the kernels see at a fixed device address. Each
 // allocation starts on a page and is followed by a guard page; a table holds, for every page, how many of its first
 // bytes belong to an allocation, so that one comparison checks an access exactly.
 #pragma once

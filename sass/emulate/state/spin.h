@@ -12,7 +12,7 @@ struct Cluster;
 
 // The host threads of a launch, and which of them run warps that only repeat themselves. A thread that the system has put
 // aside may stand here as one that repeats and yet hold the lock that the others want: so a window counts only if it lies
-// wholly behind the moment when the last thread began to repeat itself.
+// wholly after the moment when the last thread began to repeat itself.
 class Spins {
  public:
   explicit Spins(std::uint64_t threads = 1) : threads_(threads) {}

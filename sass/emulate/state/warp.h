@@ -165,7 +165,7 @@ struct Cta {
   std::uint32_t rank = 0;                               // in the cluster
   std::array<std::uint32_t, kLanes> cluster_arrived{};  // lanes of each warp, at the cluster barrier
   Checker* checker = nullptr;                           // checked mode only
-  // Checked mode, of accesses from other CTAs: the cluster barrier that is behind the last one, and who made it where.
+  // Checked mode, of accesses from other CTAs: the cluster barrier that is past the last one, and who made it where.
   std::uint64_t touched_until = 0;
   std::uint32_t touched_pc = 0;
   const Warp* touched_by = nullptr;

@@ -5,7 +5,7 @@
 // "Rows" are the rows of A and the columns of B. Plain: k runs along memory; transposed: the rows do.
 //
 //   swizzle     plain                                        transposed
-//   none        8 x 16 bytes, one row behind the other;      the same with k and rows exchanged
+//   none        8 x 16 bytes, one row after the other;      the same with k and rows exchanged
 //               leading: next 16 bytes of k,
 //               stride: next 8 rows
 //   W bytes     W bytes of k a row; stride: next 8 rows      W bytes of rows a k; leading: next W bytes of rows,

@@ -19,7 +19,7 @@ struct Axis1 {
   std::uint32_t fraction = 0;  // 1/256
 };
 
-// A coordinate as a position in texels. Normalized ones have 21 bits behind the point.
+// A coordinate as a position in texels. Normalized ones have 21 bits after the point.
 double position(float coordinate, std::uint32_t size, bool normalized) {
   if (std::isnan(coordinate)) return 0;
   double x = std::clamp(static_cast<double>(coordinate), -kFar, kFar);

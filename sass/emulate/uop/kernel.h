@@ -39,7 +39,7 @@ class Kernel {
   std::uint32_t registers = 0;    // of a thread when it starts
   std::uint32_t row_count = 0;    // rows of a warp's register file
   std::uint32_t const_bytes = 0;  // how far constant operands reach
-  std::vector<Uop> uops;          // one an instruction, and one that faults behind the last
+  std::vector<Uop> uops;          // one an instruction, and one that faults after the last
   std::vector<Detail> details;    // parallel to uops
   std::vector<CheckOp> checks;    // parallel to uops; see check.h
   std::vector<QuickOp> quick;     // parallel to uops

@@ -50,7 +50,7 @@ constexpr std::uint8_t def(std::uint8_t reg) {
 }
 }  // namespace uregs
 
-// c[0], c[2], c[3] and c[4] stand one after the other, each with a little more that reads as zero behind it.
+// c[0], c[2], c[3] and c[4] stand one after the other, each with a little more that reads as zero after it.
 inline constexpr std::uint32_t kConstantBank = 0x10000 + 16;
 // Which of them a bank is, or -1.
 constexpr int bank_slot(unsigned bank) {

@@ -1,4 +1,4 @@
-// Words of 128 bits: memory of sm_75 .. sm_89, whose descriptor stands behind the operands or nowhere. What is the same
+// Words of 128 bits: memory of sm_75 .. sm_89, whose descriptor stands after the operands or nowhere. What is the same
 // in sm_90a stands in memory.cpp.
 #include "sass/isa/addressing.h"
 #include "sass/isa/enums.h"
@@ -40,7 +40,7 @@ constexpr Slot kP = pred(87).inv(90).omit(kPT);
 constexpr Traits kLoad{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .late = true};
 constexpr Traits kStore{.unit = Unit::kMemGlobal, .late = true};
 
-// Rows with a descriptor in `desc_at` that the text of nvdisasm hides; ours writes it behind the operands.
+// Rows with a descriptor in `desc_at` that the text of nvdisasm hides; ours writes it after the operands.
 constexpr Slot hidden(unsigned desc_at) {
   Slot s = slot_of(SlotType::kHiddenDesc, bits(desc_at, 6));
   s.width = Width::k2;

@@ -25,7 +25,7 @@ constexpr Enum kIntFrom16[] = {{Tok::U16, 1}, {Tok::U32, 2}, {Tok::S16, 5}, {Tok
 constexpr Enum kToInteger[] = {{Tok::kNone, 0}, {Tok::FLOOR, 1}, {Tok::CEIL, 2}, {Tok::TRUNC, 3}};
 constexpr Enum kToWhole[]   = {{Tok::kNone, 0}, {Tok::ROUND, 4}, {Tok::FLOOR, 5}, {Tok::CEIL, 6}, {Tok::TRUNC, 7}};
 
-// Types that one row can have; those of 64 bits stand behind the first `narrow`.
+// Types that one row can have; those of 64 bits stand after the first `narrow`.
 struct Types {
   std::span<const Enum> all;
   std::size_t narrow;

@@ -43,7 +43,7 @@ constexpr std::span<const Enum> sign_of(Part part) {
                               : std::span<const Enum>(kSign16);
 }
 
-// What differs between the instructions: modifiers in front of and behind the types, and the signs of the sources.
+// What differs between the instructions: modifiers in front of and after the types, and the signs of the sources.
 struct Video {
   Op op;
   unsigned top;

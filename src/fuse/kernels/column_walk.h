@@ -24,7 +24,7 @@ struct ColumnWalk {
 ColumnWalk column_walk(const Program& p, const Layout& layout, const std::vector<Dtype>& dtypes,
                        const std::vector<std::uint64_t>& address);
 void append_key(std::string& key, const ColumnWalk& f, const std::vector<Dtype>& dtypes);
-// The values of the parameters that declare_columns() declares, and of the numbers behind them.
+// The values of the parameters that declare_columns() declares, and of the numbers after them.
 Parameters column_parameters(const Program& p, const Layout& layout, const ColumnWalk& f,
                              const std::vector<Dtype>& dtypes, const std::vector<std::uint64_t>& address);
 

@@ -202,7 +202,7 @@ class Maker {
     const std::int64_t base = sass::info(b_.arch()).shared_base;
     const VReg place = b_.reg();
     b_.emit(Op::SHF, {Tok::L, Tok::U32}, {place, tid_, 2, kZero});
-    std::uint32_t word = 0;  // of each thread, one behind the other's for all threads
+    std::uint32_t word = 0;  // of each thread, one after the other's for all threads
     const auto at = [&](std::uint32_t w, unsigned slice) {
       return sass::shared(place, base + 4 * std::int64_t{w * kThreads + slice * (kThreads / f_.slices)});
     };
@@ -233,7 +233,7 @@ class Maker {
   [[nodiscard]] bool known(std::size_t v) const {
     return p_.values[v].reduced || values_->uniform(static_cast<std::int16_t>(v));
   }
-  // Stands behind a reduction.
+  // Stands after a reduction.
   [[nodiscard]] bool depends(std::size_t v) const {
     return p_.values[v].op == ExprOp::reduce || std::ranges::any_of(p_.values[v].in, [&](std::int16_t in) {
              return in >= 0 && depends(static_cast<std::size_t>(in));

@@ -45,7 +45,7 @@ struct Plan {
   unsigned threads = 128;
   std::size_t rank = 1;
   std::vector<Access> access;  // tensors, then outputs
-  // Of each operand the one whose elements lie behind (ahead) or before its own, element by element; -1: none.
+  // Of each operand the one whose elements lie after (ahead) or before its own, element by element; -1: none.
   std::vector<int> behind, before;
 };
 
@@ -391,7 +391,7 @@ class Run {
     return f;
   }
 
-  // Operands whose elements are those of another one and `size` bytes behind, at addresses that allow for loads of both.
+  // Operands whose elements are those of another one and `size` bytes further on, at addresses that allow for loads of both.
   void pair_up(Plan& f, const Layout& layout) const {
     f.behind.assign(operands_.size(), -1);
     f.before.assign(operands_.size(), -1);

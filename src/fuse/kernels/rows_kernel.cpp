@@ -117,7 +117,7 @@ class Maker {
     }
   }
 
-  // The row so many rows behind this one comes to the L2, a thread a line: the CTA that takes it is going to start soon.
+  // The row so many rows after this one comes to the L2, a thread a line: the CTA that takes it is going to start soon.
   void ask_ahead(VReg row) {
     constexpr std::int64_t kLine = 128;
     const VReg wanted = b_.reg();
@@ -143,7 +143,7 @@ class Maker {
     }
   }
 
-  // Where item `u` (in groups of threads) of operand k stands: an address and a constant behind it.
+  // Where item `u` (in groups of threads) of operand k stands: an address and a constant after it.
   struct Place {
     VReg p;
     std::int64_t offset = 0;
@@ -158,7 +158,7 @@ class Maker {
     return {p, 0};
   }
 
-  // Whether item u of those behind `first` exists.
+  // Whether item u of those after `first` exists.
   VPred exists(VReg first, unsigned u) {
     if (f_.exact) return kAlways;
     const VReg i = b_.reg();
@@ -423,7 +423,7 @@ class Maker {
   std::vector<Arg> inner_;                 // and along the row
   std::vector<Operand> operands_;
   ItemSizes sizes_{b_};
-  std::vector<unsigned> depth_;  // reductions behind each value
+  std::vector<unsigned> depth_;  // reductions after each value
   unsigned deepest_ = *std::ranges::max_element(depth_);
   VReg tid_, t_;
   std::vector<VReg> address_;

@@ -1,5 +1,5 @@
 // A tile is `across` threads of `lanes` neighbouring columns each, along the whole walk. The CTAs of a cluster share it, one
-// behind the other; a CTA's threads form slots of `across`, and slot s has the items first + s, first + s + slots, ...
+// after the other; a CTA's threads form slots of `across`, and slot s has the items first + s, first + s + slots, ...
 //
 //   load the thread's items into registers
 //   pass 1 .. depth: operands of the reductions that need no other ones of this depth, accumulated a lane each; then over
@@ -393,7 +393,7 @@ class Maker {
   const unsigned lanes_;
   Evaluator* values_ = nullptr;
   ColumnInputs in_;
-  std::vector<unsigned> depth_;  // reductions behind each value
+  std::vector<unsigned> depth_;  // reductions after each value
   unsigned deepest_ = *std::ranges::max_element(depth_);
   unsigned pass_ = 0;
   VReg lane_, warp_, slot_, column_, first_, own_, window_;

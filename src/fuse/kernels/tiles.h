@@ -13,7 +13,7 @@ struct TilePlan {
   unsigned threads = 256;
   unsigned across = 8;   // threads of a tile side by side
   unsigned held = 1;     // items of a thread
-  unsigned cluster = 1;  // CTAs of a tile, one behind the other along the walk
+  unsigned cluster = 1;  // CTAs of a tile, one after the other along the walk
   bool exact = false;    // every thread has exactly `held` items
   bool whole = false;    // there are as many items as threads across all tiles
   bool keep = true;      // functions of held items that several passes need stay in registers, too

@@ -26,7 +26,7 @@ struct Operand {
   Arg pointer;  // the parameter
 };
 
-// How many reductions, one behind the other, each value is made of, itself among them.
+// How many reductions, one after the other, each value is made of, itself among them.
 std::vector<unsigned> reductions_behind(const Program& p);
 
 // The values that have to be computed for `targets`: these, and what they are made of, without what is known(i) already.
@@ -72,7 +72,7 @@ std::vector<VReg> coordinates(Builder& b, const std::vector<Division>& divisions
 Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPred guard = sass::kAlways);
 // The indices of `lanes` elements side by side, the first at the address `p` + offset of a view that counts (program.h).
 Lanes count_up(Builder& b, unsigned lanes, VReg p, std::int64_t offset);
-// The address of the element so many (a pair, int64) behind the one at `base`.
+// The address of the element so many (a pair, int64) after the one at `base`.
 VReg address_at(Builder& b, Dtype d, Arg base, VReg offset);
 void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x,
            VPred guard = sass::kAlways);

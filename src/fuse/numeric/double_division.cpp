@@ -1,4 +1,4 @@
-// Quotients and roots of float64, correctly rounded. MUFU only gives a first guess, of which the steps behind it leave
+// Quotients and roots of float64, correctly rounded. MUFU only gives a first guess, of which the steps after it leave
 // nothing.
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-// sin, cos and tan of float64, for every argument: on |r| <= pi/4 each is its first term and what is behind it, which
+// sin, cos and tan of float64, for every argument: on |r| <= pi/4 each is its first term and what is after it, which
 // takes the second part of r in. Polynomials: tools/polynomials.py.
 #include "src/fuse/numeric/angle.h"
 

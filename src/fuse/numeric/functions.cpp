@@ -1,4 +1,4 @@
-// Functions of float32. MUFU only gives a first guess whose error the steps behind it
+// Functions of float32. MUFU only gives a first guess whose error the steps after it
 // remove, so that the bits are the same on every chip and on the emulator.
 //
 // Polynomials: least squares at Chebyshev nodes, weighted until the largest relative error is level; exp, log, tanh and

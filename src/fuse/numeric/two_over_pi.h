@@ -1,4 +1,4 @@
-// The bits of 2/pi behind the point, for the reduction of large angles (Payne and Hanek, 1983).
+// The bits of 2/pi after the point, for the reduction of large angles (Payne and Hanek, 1983).
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 Without optimization the handles stay in registers: TEX.B and its like.
 
 Every kernel takes (u64 handle, u64 out, u64 in, u32 n); thread i reads 16 bytes of `in` (its coordinates: x, y, z, and
-the layer or the level of detail) and 16 bytes behind n * 16 (values, or slopes), and writes 16 bytes of `out`.
+the layer or the level of detail) and 16 bytes past n * 16 (values, or slopes), and writes 16 bytes of `out`.
 """
 # ruff: noqa: E501  lines of PTX
 

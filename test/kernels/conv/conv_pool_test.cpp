@@ -1,4 +1,4 @@
-// A convolution and the max pool behind it: the bits of the two, whether by one kernel or not, and what is refused.
+// A convolution and the max pool after it: the bits of the two, whether by one kernel or not, and what is refused.
 #include <gtest/gtest.h>
 
 #include <string>

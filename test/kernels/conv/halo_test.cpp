@@ -234,7 +234,7 @@ TEST_P(HaloTest, BitsOfSeveralTapsAreThoseOfTheirClass) {
   }
 }
 
-// A NaN or an infinity reaches the windows that it lies in, though a line's last product has zeros behind its taps.
+// A NaN or an infinity reaches the windows that it lies in, though a line's last product has zeros after its taps.
 TEST_P(HaloTest, NanStaysInItsWindows) {
   for (const Kernel* k : kernels_of("halo_swapped")) {
     ConvCase c = swapped_case(*k, ConvPass::fprop);

@@ -45,7 +45,7 @@ ConvProblem picture() {
   return p;
 }
 
-// The launches that make cells, by the first words of their names: one before the product, one behind.
+// The launches that make cells, by the first words of their names: one before the product, one after.
 std::vector<std::string> launched(const ConvCase& c, const ConvPointers& at = {}) {
   std::vector<std::string> out;
   const ConvPlan plan(c.pass, c.p, at, c.options);
@@ -147,7 +147,7 @@ TEST_P(PixelCellsTest, TheModelTakesThem) {
   }
 }
 
-// What the copy behind does not know, operands that the copy engine cannot read, and multiply-adds.
+// What the copy after does not know, operands that the copy engine cannot read, and multiply-adds.
 TEST_P(PixelCellsTest, LeftAsTheyAre) {
   if (checked() || !there()) GTEST_SKIP();
   ConvCase as_it_is;
@@ -180,7 +180,7 @@ TEST_P(PixelCellsTest, TheSameBitsAgain) {
   const Bits w = numbers(c.p.w_elements(), c.p.w_type);
   const Bits first = test::run(device_, c, dy, w);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(test::run(device_, c, dy, w), first);
-  // Pixels of dx one by one: another copy behind.
+  // Pixels of dx one by one: another copy follows.
   c.p.x_pitch = 3;
   ASSERT_EQ(test::run(device_, c, dy, w), first);
 }

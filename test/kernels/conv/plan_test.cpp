@@ -90,7 +90,7 @@ class ConvPlanTest : public test::OnEachDevice {
     return d;
   }
 
-  // `compute` on memory of its own that lies `residue` bytes behind multiples of 16: the result and the mask.
+  // `compute` on memory of its own that lies `residue` bytes after multiples of 16: the result and the mask.
   template <class Compute>
   static std::pair<Bytes, Bytes> results(const ConvCase& c, const Data& d, std::uint64_t residue,
                                          const Compute& compute) {

@@ -91,7 +91,7 @@ TEST_P(StridedTest, PatchesAreOneProduct) {
   }
 }
 
-// Zeros behind the last taps would make NaN of infinities: they may on the tensor cores, in 16 bits, and nowhere else.
+// Zeros after the last taps would make NaN of infinities: they may on the tensor cores, in 16 bits, and nowhere else.
 TEST_P(StridedTest, InfinitiesMeetTheWindowAlone) {
   ConvProblem p;
   p.n = 1, p.c = 1, p.k = 1, p.in = {1, 1, 17}, p.filter = {1, 1, 5}, p.stride = {1, 1, 4};

@@ -364,7 +364,7 @@ TEST_P(TwoPiecesTest, LostElementsBesideManyPixels) {
   EXPECT_GT(alone, 32000);
 }
 
-// What is rounded stochastically has nothing added behind: one lost element of an update, or of dy beside zeros, is enough for three pieces.
+// What is rounded stochastically has nothing added afterwards: one lost element of an update, or of dy beside zeros, is enough for three pieces.
 TEST_P(TwoPiecesTest, LostElementsOfStochasticRounding) {
   if (checked() || idle()) return;
   for (const ConvPass pass : {ConvPass::bprop, ConvPass::update}) {
@@ -378,7 +378,7 @@ TEST_P(TwoPiecesTest, LostElementsOfStochasticRounding) {
   }
 }
 
-// A lost element of a panel with one column: fprop has nothing behind that would add it.
+// A lost element of a panel with one column: fprop has nothing after that would add it.
 TEST_P(TwoPiecesTest, LostElementsInTheLastColumn) {
   if (checked() || idle()) return;
   for (const std::int64_t channels : {129, 130, 257}) {
@@ -428,8 +428,8 @@ TEST_P(TwoPiecesTest, SumsOfSmallElements) {
   }
 }
 
-// Pixels that are 0 for the most part, or all, as behind a max pool: beside them single lost elements have as many large ones as they need,
-// one for eight of them, or a kernel behind computes the pass.
+// Pixels that are 0 for the most part, or all, as after a max pool: beside them single lost elements have as many large ones as they need,
+// one for eight of them, or a kernel after it computes the pass.
 TEST_P(TwoPiecesTest, LostElementsBesideZeros) {
   if (checked() || idle()) return;
   constexpr std::int64_t kSum = 128;  // channels of a pixel, a group

@@ -214,7 +214,7 @@ TEST_F(AutotuneTest, NoiseAndClocksThatCannotTellLeaveTheModelsChoice) {
   EXPECT_TRUE(refused);
 }
 
-// Sums of a result are passes behind it, which a measurement has no memory for.
+// Sums of a result are passes after it, which a measurement has no memory for.
 TEST_F(AutotuneTest, IsMeasuredWithoutSums) {
   GemmProblem p = problem(Dtype::float32, 72, 88, 160);
   p.row_sum = p.column_max_abs = 16;

@@ -17,7 +17,7 @@ struct Batched {
   Dtype result = Dtype::float32;
   std::int64_t batch = 2, m = 1, n = 1, k = 1;
   bool ta = false, tb = false;
-  std::int64_t pad = 0;  // of rows, and behind each matrix
+  std::int64_t pad = 0;  // of rows, and after each matrix
   bool same_a = false, same_b = false, sum = false, side_by_side = false;
   float alpha = 1, beta = 0;
   int bias = 0;  // 1: for each column, 2: for each row
@@ -235,7 +235,7 @@ TEST_F(BatchedTest, NothingToDo) {
   EXPECT_EQ(t.to_host<float>()[32], 3.0F);
 }
 
-// Each matrix gets its own random numbers: those of its place behind the first.
+// Each matrix gets its own random numbers: those of its place after the first.
 TEST_F(BatchedTest, StochasticRoundingGoesOn) {
   for (const bool tensor_cores : {false, true}) {
     const Tensor a = put(integers(3 * 16 * 32, -3), Dtype::float16);

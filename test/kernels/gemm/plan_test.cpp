@@ -16,7 +16,7 @@ class PlanTest : public test::OnEmulator {
  protected:
   explicit PlanTest(bool checked = false) : OnEmulator(checked) {}
 
-  // Memory of random small integers of `type`, `shift` elements behind a multiple of 256 bytes.
+  // Memory of random small integers of `type`, `shift` elements after a multiple of 256 bytes.
   Tensor operand(std::int64_t count, Dtype type, std::int64_t shift = 0) {
     std::vector<float> host(static_cast<std::size_t>(count + shift));
     for (float& v : host) v = static_cast<float>(static_cast<int>(random_() % 7) - (type == Dtype::uint8 ? 0 : 3));

@@ -91,7 +91,7 @@ class Pointers {
     t.get(out.data(), out.size());
     return out;
   }
-  // Each behind a multiple of 256 by what the alignment allows, in no order.
+  // Each after a multiple of 256 by what the alignment allows, in no order.
   std::vector<Tensor> numbers(std::int64_t count, Dtype type) {
     std::vector<Tensor> out;
     for (std::int64_t i = 0; i < x_.batch; ++i) {

@@ -86,7 +86,7 @@ TEST(MemoryOps, StoresWriteTheirBytesOnly) {
        map(a, [](u32 x) { return (x & 1) == 0 ? 0xcdcdcd00u | (x & 0xff) : 0xcdcdcdcdu; })});
 }
 
-// Each thread writes 32 bytes of shared memory and reads those of a thread of another warp, behind sync().
+// Each thread writes 32 bytes of shared memory and reads those of a thread of another warp, after sync().
 TEST(MemoryOps, SharedMemoryAndBarrier) {
   Words a = random_words(6, 256), b = random_words(7, 256);
   const auto beside = [](const Words& x) {

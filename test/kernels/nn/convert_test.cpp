@@ -108,7 +108,7 @@ TEST_P(ConvertTest, StochasticRoundingIsTheTwins) {
         for (const Placement order : kOrders) {
           for (const Shape& shape : {Shape{2, 20, 36}, Shape{3, 17, 19}}) {
             if (checked() && bits != 7) continue;
-            // The second order leaves tiles that lie behind one another.
+            // The second order leaves tiles that lie after one another.
             const std::vector<int> axes = shape[0] == 2 ? std::vector<int>{2, 1, 0} : std::vector<int>{0, 2, 1};
             const Buffer source = test::make_buffer(random_, shape, from, order, axes);
             Tensor out = Tensor::empty(shape, to);

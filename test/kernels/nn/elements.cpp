@@ -132,7 +132,7 @@ Tensor from_bits(const std::vector<std::uint32_t>& bits, const Shape& shape, Dty
 }
 
 Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order, const std::vector<int>& axes) {
-  // The buffer's axes are the view's in another order, each with room between and behind its elements.
+  // The buffer's axes are the view's in another order, each with room between and after its elements.
   const bool permuted = order != Placement::row_major && order != Placement::padded;
   const std::int64_t step = order == Placement::strided ? 2 : 1;
   const std::int64_t room = order == Placement::strided || order == Placement::backwards ? 3 : order == Placement::padded ? 4 : 0;

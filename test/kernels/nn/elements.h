@@ -34,7 +34,7 @@ struct Buffer {
 
   [[nodiscard]] std::size_t at(std::size_t element) const;  // where in `bits` element i of the view, row-major, lies
 };
-// padded: rows with room behind them, still aligned. The last three begin at an odd element, their axes in `axes`' order.
+// padded: rows with room after them, still aligned. The last three begin at an odd element, their axes in `axes`' order.
 enum class Placement : std::uint8_t { row_major, padded, permuted, strided, backwards };
 // Filled with random elements.
 Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order,

@@ -10,7 +10,7 @@
 
 namespace nervanagpu::test {
 
-// A contiguous tensor inside a larger buffer, `shift` elements behind an aligned address, and its elements' bits.
+// A contiguous tensor inside a larger buffer, `shift` elements after an aligned address, and its elements' bits.
 struct Operand {
   Tensor whole;
   Tensor t;

@@ -20,7 +20,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::size_t kRoom = 64;  // around an operand
 
-// An operand's memory, `residue` bytes behind a multiple of 16, with room around it.
+// An operand's memory, `residue` bytes after a multiple of 16, with room around it.
 class Memory {
  public:
   Memory(const Bytes& bytes, std::size_t residue) : begin_(kRoom + residue), size_(bytes.size()) {

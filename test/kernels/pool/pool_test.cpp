@@ -32,7 +32,7 @@ float value_of(Dtype dtype, std::uint32_t bits) {
   return static_cast<float>(test::value_of(dtype, bits));
 }
 
-// An operand somewhere in device memory, `shift` elements behind a multiple of 16 bytes, poison around it.
+// An operand somewhere in device memory, `shift` elements after a multiple of 16 bytes, poison around it.
 struct Operand {
   static constexpr std::int64_t kGuard = 64;
   Operand(const Bits& bits, Dtype dtype, std::int64_t shift) : dtype_(dtype), shift_(shift), size_(bits.size()) {

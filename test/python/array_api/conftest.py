@@ -1,6 +1,6 @@
 """The list of known faults (xfail.txt), and what hypothesis draws.
 
-A line of the list is a test's name in this folder and, behind a space, the reason. Such a test has to fail: one that
+A line of the list is a test's name in this folder and, after a space, the reason. Such a test has to fail: one that
 passes is a failure until its line is gone, so the list only shrinks. Tests of names that nobody wrote yet are not run.
 """
 

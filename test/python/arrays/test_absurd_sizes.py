@@ -101,7 +101,7 @@ def test_random_numbers_go_on() -> None:
     for _ in range(8):
         rng.random_sample(2**61)
     assert rng.random_sample(5).shape == (5,)
-    # Behind the last counter comes the first.
+    # After the last counter comes the first.
     rng.set_state(("Philox4x32-10", 3, 2**61 - 1))
     last, again = rng.random_sample(4).get(), rng.random_sample(3).get()
     assert not np.array_equal(last[:3], again)

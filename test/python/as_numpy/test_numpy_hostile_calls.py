@@ -139,7 +139,7 @@ ADDED_AT = [
 
 @pytest.mark.parametrize("key", MASKS_BEHIND_DOTS)
 def test_masks_behind_dots(key: str) -> None:
-    """A mask behind ... is of the axes that it then stands at."""
+    """A mask after ... is of the axes that it then stands at."""
     for kind in "HL":
         check(
             f"x=A('float32',(1,2,5)).copy();{key.format(kind)};x"

@@ -18,7 +18,7 @@ CLASSES = ["Polynomial", "Chebyshev", "Legendre", "Laguerre", "Hermite", "Hermit
 A, B, CUBE = np.array([1.0, 2, 3]), np.array([2, -1]), np.arange(24.0).reshape(2, 3, 4)
 X, Y = np.linspace(-1, 1, 12).reshape(3, 4), np.linspace(0, 0.9, 12).reshape(3, 4)
 POINTS = np.linspace(-1, 1, 9)
-# The arguments of functions by their names behind the module's prefix; those whose names begin otherwise whole.
+# The arguments of functions by their names after the module's prefix; those whose names begin otherwise whole.
 CALLS = {
     "add": (A, B), "sub": (A, B), "mul": (A, B), "div": (A, B), "mulx": (A,), "pow": (A, 3), "der": (CUBE, 1, 2.0, 1),
     "int": (A, 2, [1, 2], 0.5), "line": (1.0, 2.0), "fromroots": (A,), "trim": (np.array([1, 2, 0.0, 0]),),

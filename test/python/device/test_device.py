@@ -52,7 +52,7 @@ def test_checked_mode_finds_nothing_in_our_kernels(python):
 
 
 def test_a_fault_is_a_check_error_with_its_place(python):
-    # c is one row short: the kernel writes behind the allocation.
+    # c is one row short: the kernel writes after the allocation.
     run = python(
         "import nervanagpu as ng\n"
         "a = ng.ones((32, 8)); c = ng.empty((31, 8))\n"

@@ -44,7 +44,7 @@ def test_any_sequence(rng):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_copies_between_kernels_that_start_early(rng, dtype):
-    """Kernels that wait for the work ahead by themselves, behind copies and fills."""
+    """Kernels that wait for the work ahead by themselves, after copies and fills."""
     a = rng.integers(-1, 2, (128, 128)).astype(dtype)
     x, w = ng.array(a), ng.array(a)
     y, z, sums = (ng.zeros((128, 128), dtype) for _ in range(3))

@@ -159,7 +159,7 @@ class Versioned(ctypes.Structure):
 
 
 class Producer:
-    """Six floats behind a capsule of version 1 whose fields the test chooses; counts what is given back."""
+    """Six floats after a capsule of version 1 whose fields the test chooses; counts what is given back."""
 
     def __init__(self, major: int = 1, flags: int = 0, **fields: int) -> None:
         self.memory = (ctypes.c_float * 7)(*range(7))

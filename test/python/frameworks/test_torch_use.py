@@ -63,7 +63,7 @@ def test_a_mode_may_call_what_is_not_asked_for() -> None:
 
 
 def test_modes_stand_as_they_stood() -> None:
-    """Also behind an error in one."""
+    """Also after an error in one."""
     from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
     class Fails(TorchDispatchMode):

@@ -1,7 +1,7 @@
 """The float64 functions: beside values of 90 digits, and what does not depend on a reference.
 
 test/data/functions64.txt (tools/function_values.py) has some 60 arguments and values of each function, with the digits
-behind float64's last. NumPy's functions of long double are the reference of test_functions.py. Each kernel is verified.
+after float64's last. NumPy's functions of long double are the reference of test_functions.py. Each kernel is verified.
 """
 
 from __future__ import annotations

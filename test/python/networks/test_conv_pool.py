@@ -1,4 +1,4 @@
-"""A convolution and the max pool behind it, in one kernel or two: beside both by themselves, and in a network."""
+"""A convolution and the max pool after it, in one kernel or two: beside both by themselves, and in a network."""
 
 from __future__ import annotations
 

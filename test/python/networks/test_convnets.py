@@ -151,7 +151,7 @@ def test_inceptions_whose_branches_begin_at_words_are_exact(dtype: str, rng: np.
     assert relus == []  # c1 of the third begins at a word, too: channels without filters lie in front of it
 
 
-# An inception's output is a part of a wider tensor, for whatever stands behind it but a fully connected layer.
+# An inception's output is a part of a wider tensor, for whatever stands after it but a fully connected layer.
 PLACES = {
     "odd, behind and before a pool": (
         Conv(9, 3, pad=1), Pool(3, 2, 1), inception(5, 7, 9, 3, 6, 4), Pool(3, 2, 1), Full(5, relu=False),

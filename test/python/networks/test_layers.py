@@ -349,7 +349,7 @@ def test_finite_differences(rng, name, layout):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_relus_between_layers_do_not_show(rng, layout, dtype):
-    """The bits of layers with ReLUs of their own behind them, which take their gradients apart.
+    """The bits of layers with ReLUs of their own after them, which take their gradients apart.
 
     Gradients of biases that a convolution above has summed are the same numbers' sums in another order.
     """

@@ -104,7 +104,7 @@ def test_applied_by_drelu(rng, shape, dtype):
     mask = pack(bits)
     noisy = mask.copy()
     if n % 32:
-        noisy[:, -1] |= np.uint32(0xFFFFFFFF << (n % 32) & 0xFFFFFFFF)  # behind column n: not looked at
+        noisy[:, -1] |= np.uint32(0xFFFFFFFF << (n % 32) & 0xFFFFFFFF)  # past column n: not looked at
     sums = a.astype(np.int64) @ b.astype(np.int64)
     epilogues: list[tuple[dict[str, Any], Array]] = [
         ({}, sums),

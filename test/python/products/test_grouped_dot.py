@@ -47,7 +47,7 @@ def test_exact_integers_of_any_shapes(rng, dtype):
 
 @DTYPES
 def test_runs_of_equal_distances(rng, dtype):
-    """Slices of larger tensors in each order: one behind the other or side by side, some with one operand for all."""
+    """Slices of larger tensors in each order: one after the other or side by side, some with one operand for all."""
     result = np.int32 if dtype == np.int8 else dtype
     a, b = integers(rng, (6, 16, 32), dtype), integers(rng, (6, 32, 24), dtype)
     for order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [0, 2, 4, 1, 3, 5], [0, 1, 3, 4, 5, 2]):

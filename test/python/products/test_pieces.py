@@ -55,7 +55,7 @@ def test_same_bits(layout: str, tile: str, m: int, n: int, k: int) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("m", "n", "tail"), [(257, 131, "128rx2"), (131, 257, "64cx3"), (257, 131, "192rx1")])
 def test_tails(layout: str, m: int, n: int, tail: str) -> None:
-    """Whose pieces begin behind those of the head."""
+    """Whose pieces begin after those of the head."""
     r = np.random.default_rng(10)
     x, y = (put(r.standard_normal(s).astype(np.float32), t) for s, t in zip(((m, 640), (640, n)), layout, strict=True))
     options: dict[str, Any] = {"precision": "tensor", "splits": 1, "tile": "f16_128x128+" + tail}

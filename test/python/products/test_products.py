@@ -439,7 +439,7 @@ class Surroundings:
     write=st.sampled_from(["get", "assign", "transposed"]),
 )
 def test_random_followers(shape: tuple[int, int, int], seed: int, special: float, steps: list[str], write: str) -> None:
-    """Any operations behind a product give the bits of the product alone and the operations behind it."""
+    """Any operations after a product give the bits of the product alone and the operations after it."""
     m, n, k = shape
 
     def run(apart: bool) -> list[Array]:

@@ -19,7 +19,7 @@ LAYOUTS = ["nn", "nt", "tn", "tt"]
 SHAPES = [(16, 16, 16), (64, 64, 64), (7, 5, 3), (33, 70, 100), (16, 130, 257), (40, 64, 48), (1, 1, 1), (37, 129, 64)]
 SHAPES += [(130, 67, 515), (65, 64, 1000)]
 CHUNK = 2048  # k-steps of a team's sums before they go to shared memory
-# Elements before the first, elements behind each row; CTAs of a cluster.
+# Elements before the first, elements after each row; CTAs of a cluster.
 PLACES = [(0, 0, 1), (1, 0, 1), (0, 3, 3), (3, 2, 2)]
 
 

@@ -241,7 +241,7 @@ def test_epilogues_batches_and_plans() -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_multiply_adds_at_once(layout: str) -> None:
-    """Behind two pieces of a short product no three are tried."""
+    """After two pieces of a short product no three are tried."""
     r = np.random.default_rng(17)
     a, b = r.standard_normal((140, 203), dtype=np.float32), r.standard_normal((203, 75), dtype=np.float32)
     tile = "f16_128x64+strict"

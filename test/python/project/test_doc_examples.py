@@ -5,7 +5,7 @@
 <!-- file NAME -->                       the block is a file that others include
 <!-- executed -->                        in front of a ```console block: commands in the folder of the repository, and
                                          what they print; "..." is any number of lines, "[...]" any text
-A block without .kernel gets one, for sm_90a, and EXIT behind it.
+A block without .kernel gets one, for sm_90a, and EXIT after it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Python of the pages and of docstrings runs: each page's ```python blocks one behind the other, and every example
+"""The Python of the pages and of docstrings runs: each page's ```python blocks one after the other, and every example
 of a docstring, which is an indented block that is Python.
 
 What an example leaves to the reader (its operands, a file, another library) stands in GIVEN: by page or module, and

@@ -31,7 +31,7 @@ TEST(Allocate, AnAliasOfSeveralStandsForAPartOfItsName) {
 }
 
 TEST(Allocate, ALoopKeepsWhatItsNextPassReads) {
-  // `once` is read in every pass, so that `inner` must not take its register although it is written behind the last read.
+  // `once` is read in every pass, so that `inner` must not take its register although it is written after the last read.
   const std::string text = R"(
 .reg once, i, inner
 MOV once, 0x5
@@ -59,10 +59,10 @@ STS [RZ], c
 EXIT
 )";
   EXPECT_EQ(live(text), "MOV R0, 0x1\nMOV R1, 0x2\n@P0 MOV R0, 0x3\nIADD3 R0, R0, R1, RZ\nSTS [RZ], R0\nEXIT\n");
-  // Behind an unguarded write the old value is gone: b may have the register of a in between.
+  // After an unguarded write the old value is gone: b may have the register of a in between.
   EXPECT_EQ(live(".reg a, b\nMOV a, 0x1\nSTS [RZ], a\nMOV b, 0x2\nSTS [RZ], b\nMOV a, 0x3\nSTS [RZ], a\nEXIT\n"),
             "MOV R0, 0x1\nSTS [RZ], R0\nMOV R0, 0x2\nSTS [RZ], R0\nMOV R0, 0x3\nSTS [RZ], R0\nEXIT\n");
-  // Behind a guarded one it is not.
+  // After a guarded one it is not.
   EXPECT_EQ(live(".reg a, b\nMOV a, 0x1\nMOV b, 0x2\nSTS [RZ], b\n@P0 MOV a, 0x3\nSTS [RZ], a\nEXIT\n"),
             "MOV R0, 0x1\nMOV R1, 0x2\nSTS [RZ], R1\n@P0 MOV R0, 0x3\nSTS [RZ], R0\nEXIT\n");
 }

@@ -156,7 +156,7 @@ TEST(Builder, Mistakes) {
   }
 }
 
-// In front of the first instruction that touches memory, or that a thread may not come to; the grid behind may come then.
+// In front of the first instruction that touches memory, or that a thread may not come to; the next grid may start then.
 TEST(Builder, WaitsForTheWorkAheadOfAProgrammaticLaunch) {
   const auto listing = [](Arch arch, bool leaves_early) {
     Builder b(arch, "k");

@@ -10,7 +10,7 @@ namespace nervanagpu::sass {
 namespace {
 
 TEST(Bundle, ControlWordHoldsThreeFieldsFirstLowest) {
-  // Behind the last EXIT of a kernel ptxas has EXIT (stall 15), BRA (stall 15), NOP (stall 0, yield): 0x001f8000ffe007ff.
+  // After the last EXIT of a kernel ptxas has EXIT (stall 15), BRA (stall 15), NOP (stall 0, yield): 0x001f8000ffe007ff.
   const Word exit = put_control({0xe30000000007000f, 0}, {.stall = 15});
   const Word bra = put_control({0xe2400fffff87000f, 0}, {.stall = 15});
   const Word nop = put_control({0x50b0000000070f00, 0}, {.stall = 0, .yield = true});

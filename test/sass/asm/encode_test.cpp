@@ -126,7 +126,7 @@ TEST(EncodeKernel, RefusesLostBranchesAndOpenEnds) {
             "t.sass:1:1: error: branch target 0x20 is not the address of an instruction (the last is 0x10)");
   Program late = program(Arch::sm_90a, {"BRA `(END)", "EXIT"});
   late.lines[0].inst.operands().back().imm = 2;
-  EXPECT_EQ(message(late), "t.sass:1:1: error: label 'END' is behind the last instruction");
+  EXPECT_EQ(message(late), "t.sass:1:1: error: label 'END' is past the last instruction");
 }
 
 TEST(EncodeKernel, CountsRegistersAndBarriers) {

@@ -33,7 +33,7 @@ TEST(Flow, AnExitWithAConditionLetsOthersPass) {
   EXPECT_FALSE(leads(program("NOP\nEXIT\nNOP\nEXIT\n"), 1, 2));
 }
 
-// The function may be at any label or behind any line that nothing falls through.
+// The function may be at any label or after any line that nothing falls through.
 TEST(Flow, ACallThroughARegisterMayGoToAnyFunction) {
   const Program p = program("NOP\nCALL.ABS.NOINC R2\nNOP\nEXIT\nMOV R4, R5\nRET.REL.NODEC R6 0x0\n");
   EXPECT_TRUE(leads(p, 1, 4)) << "the function";

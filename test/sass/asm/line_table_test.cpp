@@ -99,7 +99,7 @@ TEST(LineTable, RefusesNonsense) {
       {one + "\0\0\2\x81"s, "line table: run 0 is not four numbers"},
       {one + "\0\0\2\xff\xff\xff\xff\x1f"s, "line table: run 0 is not four numbers"},
       {one + "\0\0\2\xff\xff\xff\xff\xff\1"s, "line table: run 0 is not four numbers"},
-      {one + good + "x", "line table: 1 bytes behind the last run"},
+      {one + good + "x", "line table: 1 bytes after the last run"},
       {head + "file \"" + std::string(256, 'x') + "\"\n", "line table, line 2: file name longer than 255 bytes"},
   };
   for (const auto& [bad, message] : cases) {

@@ -78,7 +78,7 @@ TEST(Parse, LabelsBecomeInstructionIndices) {
 }
 
 TEST(Parse, ErrorsPointIntoTheTemplate) {
-  // The mistake is the last operand, behind replacements that change the length of the text.
+  // The mistake is the last operand, after replacements that change the length of the text.
   const std::string text =
       ".reg accumulators[8] = R100\n.let i = 3\n  FADD accumulators[i + 1], accumulators[i], 1.5.x\nEXIT\n";
   const auto p = compile(text);

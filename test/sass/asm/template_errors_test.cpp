@@ -49,7 +49,7 @@ std::vector<Case> read_cases() {
   return out;
 }
 
-// The cases stand behind a `.kernel` line, which their line numbers do not count.
+// The cases stand after a `.kernel` line, which their line numbers do not count.
 Result<Program> compile(const std::string& text) {
   Result<Expansion> e = expand(testing::template_of(".kernel k\n" + text), Arch::sm_90a, {});
   if (!e.ok()) return e.error();

@@ -197,7 +197,7 @@ TEST(HostileCubin, RandomMutationsOfHeadersAndRecords) {
     }
     read += read_exact(bytes) ? 1 : 0;
   }
-  // Neither all refused (nothing would be tested behind the headers) nor all accepted.
+  // Neither all refused (nothing would be tested after the headers) nor all accepted.
   EXPECT_GT(read, std::size_t{kRounds} / 100);
   EXPECT_LT(read, std::size_t{kRounds} * 9 / 10);
 }
@@ -293,7 +293,7 @@ TEST(HostileCubin, SaysWhichField) {
 
 // --- files made to be expensive ---------------------------------------------------------------------------------------
 
-// An ELF file of `count` sections behind a string table, a symbol table and `code`; section 1 is the string table and
+// An ELF file of `count` sections after a string table, a symbol table and `code`; section 1 is the string table and
 // 2 the symbol table, the others lie in `code` in order, `code_bytes` each.
 Bytes synthetic(std::size_t count, const Bytes& names, const Bytes& symbols, std::size_t code_bytes) {
   Bytes bytes = small_cubin(Arch::sm_90a);

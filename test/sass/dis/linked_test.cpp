@@ -75,7 +75,7 @@ TEST_P(Linked, CallsAndReturnAddressesAreTheInstructions) {
     });
     EXPECT_TRUE(back) << i;
   }
-  EXPECT_GE(direct, 2u);  // of hash, and of fold behind it
+  EXPECT_GE(direct, 2u);  // of hash, and of fold after it
 }
 
 TEST_P(Linked, ATypeThatIsNotKnownIsKept) {

@@ -32,7 +32,7 @@ std::vector<std::string> findings(const std::vector<TextLine>& body) {
   return out;
 }
 
-// How many findings an overwrite of a store's data has, behind `between`.
+// How many findings an overwrite of a store's data has, after `between`.
 std::size_t overwritten(std::vector<TextLine> between) {
   between.insert(between.begin(), {"STG.E [R4.64], R9 {desc=UR4}", kPlain});
   between.push_back({"MOV R9, 0x1", kPlain});

@@ -29,7 +29,7 @@ TEST(Lent, OverlappingRangesAreOne) {
   lent.add({1000, 2000});
   lent.add({1200, 1300});
   lent.add({1900, 2500});
-  EXPECT_TRUE(lent.covers(1500, 900));  // behind the short one
+  EXPECT_TRUE(lent.covers(1500, 900));  // after the short one
   EXPECT_TRUE(lent.remove({1000, 2000}));
   EXPECT_FALSE(lent.covers(1500, 4));
   EXPECT_TRUE(lent.covers(1250, 50));

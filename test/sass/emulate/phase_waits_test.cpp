@@ -69,7 +69,7 @@ TEST_F(PhaseWaitsTest, AnEarlierQuestionStillCounts) {
   EXPECT_TRUE(ask(waiter()));
   EXPECT_EQ(end_phase(), 0U);
   waiter().known.join(over_);
-  EXPECT_TRUE(ask(waiter()));  // of the phase behind: the first question is not forgotten
+  EXPECT_TRUE(ask(waiter()));  // of the next phase: the first question is not forgotten
   EXPECT_EQ(end_phase(), 1U);
 }
 

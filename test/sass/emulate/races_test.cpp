@@ -213,7 +213,7 @@ TEST(Races, AnMbarrierIsUsedBehindItsInitialisation) {
   // No barrier: whoever comes first, both instructions are named.
   expect_one(make + use, "mbarrier race",
              {"the mbarrier at shared address 0xc00 is initialised by SYNCS.EXCH.64 URZ, [UR9], UR12" + line(1) +
-                  " of warp 0, and nothing orders this use behind that",
+                  " of warp 0, and nothing orders this use after that",
               "warp 1"});
   // The barrier comes before it.
   expect_one(Lines{kBarrier} + make + use, "mbarrier race", {"initialised by", "warp 1"});
@@ -244,7 +244,7 @@ TEST(Races, TheEngineWantsAFenceBehindTheInitialisation) {
   };
   const std::string missing = "no mbarrier fence";
   const Texts both = {"initialised by SYNCS.EXCH.64 URZ, [UR9], UR12" + line(1) + " of warp 0",
-                      "with no fence behind that before this use by an engine"};
+                      "with no fence after that before this use by an engine"};
   expect_clean(copied({kFence}));
   expect_clean(copied({{"NOP", {.stall = 1, .yield = false}}}));  // fence.mbarrier_init as ptxas writes it
   expect_one(copied({}), missing, both);
@@ -252,7 +252,7 @@ TEST(Races, TheEngineWantsAFenceBehindTheInitialisation) {
   expect_one(copied({kMembarCta}), missing, both);
   Lines before = copied({kFence});
   std::swap(before[1], before[2]);  // the fence comes first
-  expect_one(before, missing, {"with no fence behind that"});
+  expect_one(before, missing, {"with no fence after that"});
   // Of another thread, that does not know of it.
   expect_one(copied({}) + warp1("f", {kFence}), missing, both);
 }
@@ -278,7 +278,7 @@ TEST(Races, AnotherCtasSharedMemory) {
   expect_clean(start + Lines{kMembarCta} + kMeet + read, kPair);
   expect_one(
       start + kMeet + read, "shared-memory race" + line(7),
-      {"read by LD.E R5, desc[UR4][R16.64]" + line(10) + " of CTA (1,0,0), warp 0, with no MEMBAR behind the write"},
+      {"read by LD.E R5, desc[UR4][R16.64]" + line(10) + " of CTA (1,0,0), warp 0, with no MEMBAR after the write"},
       kPair);
   expect_one(start + Lines{kMembarCta} + read, "shared-memory race" + line(7),
              {"read by LD.E R5", "with no barrier of the cluster or mbarrier between"}, kPair);
@@ -286,7 +286,7 @@ TEST(Races, AnotherCtasSharedMemory) {
   expect_clean(start + Lines{kMembarCta} + kMeet + read + Lines{kStoreOwn}, kPair);
   expect_one(start + Lines{kMembarCta} + kMeet + Lines{kReadOther, kStoreOwn} + kMeet, "shared-memory race" + line(12),
              {"read by LD.E R5"}, kPair);
-  // A MEMBAR behind the arrival is none.
+  // A MEMBAR after the arrival is none.
   expect_one(start + Lines{kMeet[0], kMembarCta, kMeet[1]} + read, "shared-memory race" + line(7), {"no MEMBAR"},
              kPair);
 }
@@ -307,7 +307,7 @@ TEST(Races, AnotherCtasMbarrier) {
       start + make({}) + kMeet + use, "no mbarrier fence",
       {"initialised by SYNCS.EXCH.64 URZ, [UR18], UR12" + line(11) + " of CTA", "before this use by another CTA"},
       kPair);
-  expect_one(start + make({kFence}) + use, "mbarrier race", {"SYNCS.EXCH.64", "nothing orders this use behind that"},
+  expect_one(start + make({kFence}) + use, "mbarrier race", {"SYNCS.EXCH.64", "nothing orders this use after that"},
              kPair);
 }
 
@@ -371,7 +371,7 @@ TEST(Races, AFlagOrdersTwoCtas) {
   const std::string race = "global-memory race" + line(1);
   expect_clean(flagged(Lines{kMembar} + set, strong), kWaits);
   expect_clean(flagged({kMembar, {"REDG.E.ADD.STRONG.GPU desc[UR4][R10.64], R12", kSend}}, strong), kWaits);
-  // No MEMBAR, one too narrow, one behind the flag.
+  // No MEMBAR, one too narrow, one after the flag.
   expect_one(flagged(set, strong), race,
              {"read by LDG.E R5, desc[UR4][R8.64]", "of CTA (1,0,0), warp 0, and nothing orders the two"}, kWaits);
   expect_one(flagged(Lines{kMembarCta} + set, strong), race, {"read by LDG.E R5, desc[UR4][R8.64]"}, kWaits);

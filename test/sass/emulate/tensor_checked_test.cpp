@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<TextLine>;
 
-// One 64 x 8 x 16 product of zeros. `before` and `after` stand right before the HGMMA and behind it.
+// One 64 x 8 x 16 product of zeros. `before` and `after` stand right before the HGMMA and after it.
 Lines program(const std::string& hgmma, const Lines& before, const Lines& after) {
   Lines lines = {{"S2R R0, SR_TID.X", {.stall = 15, .yield = true, .write_sb = 0}},
                  {"LEA R2, R0, 0x400, 0x4", {.stall = 15, .yield = true, .wait = 1}},
@@ -62,7 +62,7 @@ TEST(TensorChecked, ARightProgramIsClean) {
   // Two products on the same accumulators follow each other without a wait.
   const std::string open = "HGMMA.64x8x16.F32 R24, gdesc[UR4], R24";
   EXPECT_EQ(findings(program(open, {kArrive}, {{kShared}, kWait, read})), std::vector<std::string>{});
-  // After a barrier behind the wait, shared memory may be written.
+  // After a barrier after the wait, shared memory may be written.
   EXPECT_EQ(findings(program(kShared, {kArrive}, {kWait, {"BAR.SYNC.DEFER_BLOCKING 0x0"}, {"STS.128 [R2], RZ"}})),
             std::vector<std::string>{});
 }
@@ -97,7 +97,7 @@ TEST(TensorChecked, WritesBeforeNeedAnArrive) {
   expect_finding(program(kRegisters, {kArrive, {"MOV R34, RZ"}}, {kWait}), "no WARPGROUP.ARRIVE: R34 was written by");
 }
 
-// A wait behind the arrival is this warp's alone: the engine may begin with what another one has not got yet.
+// A wait after the arrival is this warp's alone: the engine may begin with what another one has not got yet.
 TEST(TensorChecked, LoadsAreThereAtTheArrival) {
   const TextLine load{"LDS R34, [R2]", {.stall = 15, .yield = true, .write_sb = 0}};
   const TextLine late{"NOP", {.stall = 15, .yield = true, .wait = 1}};

@@ -14,7 +14,7 @@ std::vector<Hazard> found_in(const std::string& text, const ModuleData* data = n
   return verify(Arch::sm_90a, kernel(text), data);
 }
 
-// The callee's FFMA is three cycles before the reader at 0x10, which is not behind the call: one too few.
+// The callee's FFMA is three cycles before the reader at 0x10, which is not after the call: one too few.
 std::vector<Hazard> returns_elsewhere(const std::string& before, const std::string& body, const std::string& ret) {
   return found_in(R"(
     --:-:-:-:5 | BRA `(begin)

@@ -64,7 +64,7 @@ TEST_P(Compiled, HasNoneWithOurControlCodesEither) {
       line.inst = *inst;
       line.at = {k.name, i + 1, 1};
       for (Operand& o : line.inst.operands()) o.reuse = false;
-      // Copy groups say by their scoreboard which DEPBAR counts them; the idle code behind the last branch is as it is.
+      // Copy groups say by their scoreboard which DEPBAR counts them; the idle code after the last branch is as it is.
       line.pinned.write_sb = inst->op == Op::LDGDEPBAR;
       line.pinned.stall = line.pinned.yield = encoding == Encoding::k128 && inst->control.stall == 0;
       p.lines.push_back(line);

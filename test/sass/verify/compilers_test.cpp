@@ -56,7 +56,7 @@ std::string products(Arch arch, const char* second_sb, const char* wait) {
          " | DADD R16, R8, R8\n--:-:-:-:5 | EXIT\n";
 }
 
-// A younger product, or a count of the products behind it, shows that an older one is there.
+// A younger product, or a count of the products after it, shows that an older one is there.
 TEST(Compilers, DoubleProductsAreThereInOrder) {
   for (const Arch arch : {Arch::sm_80, Arch::sm_90a}) {
     for (const std::string& right :
@@ -148,7 +148,7 @@ TEST(Compilers, DoublesBeforeHopperHaveScoreboards) {
   EXPECT_TRUE(verify(Arch::sm_90a, kernel(reads("--"))).empty());
 }
 
-// -O0 leaves no scoreboard and no second instruction behind a product that takes longer than the largest stall.
+// -O0 leaves no scoreboard and no second instruction after a product that takes longer than the largest stall.
 TEST(Compilers, StallZeroWithYieldDrains) {
   for (const char* product : {"HMMA.16816.F32 R12, R4, R8, RZ", "IMMA.16832.S8.U8 R12, R4.ROW, R8.COL, RZ"}) {
     const auto behind = [&](const std::string& stall) {

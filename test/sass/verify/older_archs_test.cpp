@@ -102,7 +102,7 @@ TEST(OlderArchs, ABarrierThatBlocksFreesWhatOlderOnesRead) {
       << "not its own";
 }
 
-// A BAR takes its registers behind those of older memory operations, and before those of younger ones.
+// A BAR takes its registers after those of older memory operations, and before those of younger ones.
 TEST(OlderArchs, ABarrierByRegistersIsInTheOrderOfMemory) {
   const std::string result = "--:-:0:-:2 | B2R.RESULT R7\n01:-:-:-:2 | MOV R4, R7";
   const std::string by_number = "--:-:-:-:6 | BAR.RED.POPC.DEFER_BLOCKING 0x1, P0\n";

@@ -55,7 +55,7 @@ TEST(Ownership, SumsBelongToTheProduct) {
 TEST(Ownership, GroupIsNotAwaitedTooSoon) {
   const std::string product = "HGMMA.64x8x16.F32.BF16 R24, gdesc[UR4], R24, gsb0\n";
   const std::string text =
-      "WARPGROUP.DEPBAR comes 2 cycles behind the product that closes its group; at least 3 are needed";
+      "WARPGROUP.DEPBAR comes 2 cycles after the product that closes its group; at least 3 are needed";
   expect_one(kArrive + "--:-:-:-:2 | " + product + wait(0) + kExit, Hazard::Kind::kControl, "", text);
   expect_one(kArrive + "--:-:-:-:1 | " + product + "--:-:-:-:1 | MOV R0, RZ\n" + wait(1) + kExit,
              Hazard::Kind::kControl, "", text);
@@ -77,7 +77,7 @@ TEST(Ownership, LoadsToo) {
              "R24", "LDS at 0x0020 (hand.sass:3): overwrites R24");
 }
 
-// The engine may begin when the fastest warp has arrived and issued: a wait behind the arrival is its warp's alone.
+// The engine may begin when the fastest warp has arrived and issued: a wait after the arrival is its warp's alone.
 TEST(Ownership, LoadsAreThereAtTheArrival) {
   const std::string load = "--:-:0:-:2 | LDS R6, [R0]\n";
   const std::string awaited = "01:-:-:-:8 | WARPGROUP.ARRIVE\n";
@@ -127,7 +127,7 @@ TEST(Ownership, GroupsAreCounted) {
 TEST(Ownership, ProductWithoutGroupBelongsToTheNext) {
   expect_proven(kArrive + kOpenProduct + kOther + wait(0) + kRead + kExit);
   expect_one(kArrive + kOpenProduct + wait(0) + kRead + kExit, Hazard::Kind::kRaw, "R26", kOwned);
-  // R24's group is that of the second product: one group behind it, not two.
+  // R24's group is that of the second product: one group after it, not two.
   expect_proven(kArrive + kOpenProduct + kOther + kOther + wait(1) + kRead + wait(0) + kExit);
   expect_one(kArrive + kOpenProduct + kOther + kOther + wait(2) + kRead + wait(0) + kExit, Hazard::Kind::kRaw, "R26",
              kOwned);
@@ -169,7 +169,7 @@ TEST(Ownership, JoinsTakeTheWorst) {
   expect_proven(text(wait(0)));
   expect_one(text("--:-:-:-:1 | NOP\n"), Hazard::Kind::kRaw, "R26", kOwned);
   expect_one(text(wait(1)), Hazard::Kind::kRaw, "R26", kOwned);
-  // A group that only one arm issues does not count behind the join.
+  // A group that only one arm issues does not count after the join.
   const std::string maybe = kArrive + kProduct + "--:-:-:-:5 | @P0 BRA meet\n" + kOther + " meet:\n";
   expect_one(maybe + wait(1) + kRead + wait(0) + kExit, Hazard::Kind::kRaw, "R26", kOwned);
   expect_proven(maybe + wait(0) + kRead + kExit);

@@ -1,4 +1,4 @@
-// Counted waits, calls and computed branches: what is out of order says nothing by its count, and nothing behind a
+// Counted waits, calls and computed branches: what is out of order says nothing by its count, and nothing after a
 // branch whose target is computed stays unproven.
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST(VerifyPaths, BehindAComputedCall) {
 }
 
 TEST(VerifyPaths, AJumpByATableGoesWhereTheTableSays) {
-  // The loop overwrites R8, which STG may still have to read; behind the table's jump that has been awaited.
+  // The loop overwrites R8, which STG may still have to read; after the table's jump that has been awaited.
   const auto found_with = [](const std::string& jump, std::vector<std::uint8_t> table) {
     KernelImage image = kernel(R"(
     loop:
@@ -120,7 +120,7 @@ TEST(VerifyPaths, AnIndexWithABoundStaysInItsTable) {
 }
 
 TEST(VerifyPaths, ATableOfMaxwellsJumps) {
-  // The same in 64-bit words: BRX at 0x38 goes to 0x48, behind the loop, or to its beginning.
+  // The same in 64-bit words: BRX at 0x38 goes to 0x48, after the loop, or to its beginning.
   const auto found_with = [](std::vector<std::uint8_t> table) {
     KernelImage image = kernel(R"(
     loop:
@@ -141,7 +141,7 @@ TEST(VerifyPaths, ATableOfMaxwellsJumps) {
 }
 
 TEST(VerifyPaths, ACallReturnsWhereItsRegisterSays) {
-  // The callee's FFMA is read right behind its return; R20 holds the address of that reader.
+  // The callee's FFMA is read right after its return; R20 holds the address of that reader.
   const char* const text = R"(
     --:-:-:-:5 | MOV R20, 0x30
     --:-:-:-:5 | CALL.REL.NOINC `(callee)
@@ -182,7 +182,7 @@ TEST(VerifyPaths, ACalleeMayMoveItsReturnAddress) {
 }
 
 TEST(VerifyPaths, ACallReturnsByTheRegisterOfItsOwnCallee) {
-  // R8 is an argument of the first callee, and where the second returns. Behind the first call the shuffle is awaited.
+  // R8 is an argument of the first callee, and where the second returns. After the first call the shuffle is awaited.
   const char* const text = R"(
     --:-:-:-:5 | MOV R6, 0x40
     --:-:-:-:5 | MOV R8, 0x10

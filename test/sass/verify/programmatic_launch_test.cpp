@@ -1,4 +1,4 @@
-// Programmatic launches: what touches global memory comes behind an ACQBULK, on every path.
+// Programmatic launches: what touches global memory comes after an ACQBULK, on every path.
 #include <gtest/gtest.h>
 
 #include "test/sass/verify/hand_kernel.h"

@@ -451,7 +451,7 @@ const Case kCases[] = {
        --:-:-:-:3 | HGMMA.64x8x16.F32 R24, gdesc[UR8], RZ, !UPT, gsb0
        --:-:-:-:2 | WARPGROUP.DEPBAR.LE gsb0, 0x0
        --:-:-:-:5 | EXIT)",
-     "WARPGROUP at 0x0000 (hand.sass:2): a product follows 5 cycles behind WARPGROUP.ARRIVE; at least 6 are needed",
+     "WARPGROUP at 0x0000 (hand.sass:2): a product follows 5 cycles after WARPGROUP.ARRIVE; at least 6 are needed",
      R"(
        --:-:-:-:1 | WARPGROUP.ARRIVE
        --:-:-:-:5 | MOV R0, 0x1
