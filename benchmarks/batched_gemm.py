@@ -79,7 +79,7 @@ def shapes(c: Case) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
 
 
 def turned(t: Any, turn: bool) -> Any:
-    """The view with its last two axes exchanged."""
+    """The view with its last two axes swapped."""
     if not turn:
         return t
     return t.transpose(*range(t.ndim - 2), t.ndim - 1, t.ndim - 2) if isinstance(t, ng.GPUTensor) else t.mT

@@ -1,7 +1,7 @@
 """cuDNN's convolution of int8, which PyTorch does not reach on GPUs: through the library that PyTorch has loaded.
 
 Two layouts: NHWC with as many channels as four divides, and 32 channels side by side (NCHW_VECT_C), what cuDNN made
-its tensor-core kernels for. Channels are filled up with zeros ahead of the clock, and filters reordered.
+its tensor-core kernels for. Channels are padded with zeros outside the timing, and filters reordered.
 """
 
 from __future__ import annotations

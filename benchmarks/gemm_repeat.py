@@ -59,7 +59,7 @@ def main() -> int:
         for run in range(args.runs):
             if run % 20 == 0:
                 noise.launch()
-            ng.dot(a[last:], b, out=out[: m // 2], stream=stream)  # rows exchanged: something else is there before
+            ng.dot(a[last:], b, out=out[: m // 2], stream=stream)  # rows swapped: something else is there before
             ng.dot(a[:last], b, out=out[m // 2 :], stream=stream)
             ng.dot(a, b, out=out, stream=stream, **how)
             stream.synchronize()

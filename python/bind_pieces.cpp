@@ -27,8 +27,8 @@ const Pieces* pieces_of(const py::handle& h) {
 void bind_pieces(py::module_& m) {
   py::class_<Pieces> c(
       m, "Pieces", py::is_final(),
-      "A float32 matrix taken apart once for products with precision=\"tensor\", of which each would "
-      "take it apart again.\n\n"
+      "A float32 matrix split once for products with precision=\"tensor\", of which each would "
+      "split it again.\n\n"
       "Pieces(matrix, pieces=2, stream=None): `matrix` is a GPUTensor of two axes, any view. `ng.dot` "
       "and `ng.GemmPlan` take\n"
       "it for a or b, as it is or transposed (.T), and give the bits that they give for the matrix.\n"

@@ -183,7 +183,7 @@ def conv_int8(result: dict) -> str:
             shown = f"{statistics.geometric_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}; {len(ratios)})"
             lines.append(f"| {title} | {shown} | {most[0]}, {most[1]} |")
     peer = result["rows"][0]["peer"]
-    note = f"Time of {peer} (its quicker layout, channels filled up ahead) over ours: geometric mean (range; layers)."
+    note = f"Time of {peer} (its quicker layout, channels padded ahead) over ours: geometric mean (range; layers)."
     return "\n".join([*lines, "", f"{note} {_where(result)}"])
 
 

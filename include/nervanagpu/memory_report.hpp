@@ -35,7 +35,7 @@ NG_API void name_memory(const std::string& place);
 // What is held of all that was recorded, by place and device, the largest first.
 NG_API std::vector<HeldMemory> held_memory();
 
-// Kernels that were generated, and what finds them sooner.
+// Kernels that were generated, and what finds them faster.
 struct KernelCache {
   std::size_t entries = 0;      // that are kept now
   std::size_t bytes = 0;        // of them, estimated: on the host, and on the device what the driver was given

@@ -1,4 +1,4 @@
-// A float32 matrix that was taken apart once, for products of Precision::tensor (docs/numerics.md): each of them would take both of
+// A float32 matrix that was split once, for products of Precision::tensor (docs/numerics.md): each of them would split both of
 // its operands apart. What is worth it: a matrix that many products with few rows, or columns, share, such as weights in use.
 //
 // A product with Pieces has the bits of the same product with the matrix that they were made of.
@@ -36,7 +36,7 @@ class NG_API Pieces {
   // Of memory that is not copied: nobody writes `matrix`, which is contiguous, as long as this lives or a handle of it.
   static Pieces of_constant(const Tensor& matrix, int count, const Stream& stream = {});
 
-  // What it is of from now on: work that is queued later sees it. In a graph that is being recorded each launch takes apart
+  // What it is of from now on: work that is queued later sees it. In a graph that is being recorded each launch splits
   // what the matrix holds then. Of the same shape.
   void set(const Tensor& matrix, const Stream& stream = {});
 

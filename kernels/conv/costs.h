@@ -33,7 +33,7 @@ struct Costs {
   struct Halo {
     double start, early;
     std::array<double, 8> step, tile;  // 16 channels' products, and between the tiles of a CTA, by kVariants
-    double part_row;                   // which the copy engine fills up with zeros
+    double part_row;                   // which the copy engine pads with zeros
     double latency;                    // from a stage, or one of two patches, that comes free to what fills it
   };
   Halo halo;
@@ -43,7 +43,7 @@ struct Costs {
     double place;          // of a product of 16 channels
     double tile, chunk;    // after a tile's products, and for each 64 places of one
     double any;            // more for these, where the result's columns are no multiple of 8
-    double zeros;          // a row of filters that the copy engine fills up with zeros
+    double zeros;          // a row of filters that the copy engine pads with zeros
     double latency;        // from a stage that comes free to what fills it
   };
   Swapped swapped;

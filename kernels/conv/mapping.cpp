@@ -57,7 +57,7 @@ struct Geometry {
   }
 };
 
-// The extents by which an index is taken apart; the coordinate that is left over needs none.
+// The extents by which an index is decomposed; the coordinate that is left over needs none.
 Triple extents(bool own_inner, std::int64_t own, const Triple& spatial) {
   if (own_inner) return {own, spatial[2], spatial[1]};
   return {spatial[2], spatial[1], spatial[0]};

@@ -1,4 +1,4 @@
-"""Tensors in another shape or order, joined and taken apart, as NumPy's functions: views where the memory allows it.
+"""Tensors in another shape or order, joined and split, as NumPy's functions: views where the memory allows it.
 
 Where a result cannot be a view it is a copy made on the device. Arguments are tensors, or anything that
 nervanagpu.array understands. ValueError for axes that do not exist and shapes that do not fit.
@@ -114,7 +114,7 @@ def transpose(x: Operand, axes: Sequence[SupportsIndex] | None = None) -> GPUTen
 
 @public(method=True)
 def swapaxes(x: Operand, axis1: int, axis2: int) -> GPUTensor:
-    """The view with two axes exchanged."""
+    """The view with two axes swapped."""
     x = operand_of(x)
     order = list(range(x.ndim))
     a, b = axis_of("swapaxes", axis1, x.ndim, "axis1"), axis_of("swapaxes", axis2, x.ndim, "axis2")

@@ -22,7 +22,7 @@ class Held:
 
 @dataclass(frozen=True)
 class KernelCache:
-    """Kernels that expressions generated, and what finds them sooner.
+    """Kernels that expressions generated, and what finds them faster.
 
     `entries` are kept and take `bytes`, at most `budget`; `evictions` entries went for that since the process began.
     `loaded`: bytes of kernels that the device has, those among them that went but may still run or are in a graph.

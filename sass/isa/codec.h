@@ -26,7 +26,7 @@ Result<ParsedInst> parse_inst(Arch arch, std::string_view text, const Span& at);
 // nvdisasm's text, without ";" and without control codes. Branch targets print as 0xADDRESS.
 std::string print(const Inst& inst);
 
-// Bits 0 and 1, 2 and 3 and so on of eight, exchanged.
+// Bits 0 and 1, 2 and 3 and so on of eight, swapped.
 constexpr std::int64_t exchanged_pairs(std::uint64_t v) {
   return static_cast<std::int64_t>((v & 0x55) << 1 | (v >> 1 & 0x55));
 }

@@ -119,7 +119,7 @@ enum class ImmFormat : std::uint8_t {
   kBF16x2,
   kDecimal,      // 31
   kMagnitude,    // -0x1f: the highest bit of the field is the sign of the others
-  kQuadSwapped,  // the same with the two bits of each lane exchanged (sm_50 .. sm_62)
+  kQuadSwapped,  // the same with the two bits of each lane swapped (sm_50 .. sm_62)
   kQuad,         // PNZPPPPP: what the four lanes of a quad do, two bits each, the first lane highest
 };
 

@@ -28,7 +28,7 @@ int cmd_coverage(const Arguments& args);
 int cmd_explain(const Arguments& args);
 int cmd_new(const Arguments& args);
 
-// A command line taken apart: options with a value (each may stand more than once), flags, and the rest in order.
+// A parsed command line: options with a value (each may stand more than once), flags, and the rest in order.
 struct Options {
   std::multimap<std::string, std::string> values;
   std::vector<std::string> flags;

@@ -1,4 +1,4 @@
-// What is kept by the structure of expressions: kernels, and what finds them sooner. All of it shares one budget of bytes
+// What is kept by the structure of expressions: kernels, and what finds them faster. All of it shares one budget of bytes
 // (nervanagpu/memory_report.hpp); when that is passed, what was used longest ago goes first, and is made again when it
 // is asked for again.
 #pragma once

@@ -147,7 +147,7 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
   return std::ldexp(before + total, cut.e_a + cut.e_b - 2 * 138);
 }
 
-// All l of the first remainder of 8, then those of the next, each filled up to blocks of 64.
+// All l of the first remainder of 8, then those of the next, each padded to blocks of 64.
 Terms by_remainders(const Terms& t, const std::vector<std::int64_t>& order) {
   constexpr std::size_t kBlock = 64;
   Terms out;

@@ -33,7 +33,7 @@ Use use_of(const sass::Inst& inst, const Access& a) {
     case Unit::kSync: return Use::kCritical;
     case Unit::kMemGlobal:
     case Unit::kMemShared:
-      if (sass::memory_of(inst.op).either() == 0) return Use::kPlain;  // registers are exchanged
+      if (sass::memory_of(inst.op).either() == 0) return Use::kPlain;  // registers are swapped
       [[fallthrough]];
     case Unit::kMemConst: {
       if (a.operand >= inst.operand_count) return Use::kCritical;  // the guard

@@ -76,7 +76,7 @@ class Matrix:
 
 
 def lu(a: Array) -> tuple[Array, Array, int]:
-    """LU with partial pivoting: both factors in one, rows exchanged (from 1), and the first zero on the diagonal."""
+    """LU with partial pivoting: both factors in one, rows swapped (from 1), and the first zero on the diagonal."""
     a, n, info = a.copy(), len(a), 0
     pivots = np.arange(1, n + 1)
     for j in range(n):

@@ -45,7 +45,7 @@ inline bool goes_back(const Kernel& kernel) {
 inline bool makes_piece_cells(const Kernel& kernel) {
   return kernel.manifest().op == "cells_bf16x3";
 }
-// dy of few columns, taken apart by the product's own warps.
+// dy of few columns, split by the product's own warps.
 inline bool splits_on_the_way(const Kernel& kernel) {
   return kernel.manifest().op == "conv_split";
 }

@@ -71,7 +71,7 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
   return std::max({g.positions[axis], size[axis] - g.low[axis], g.positions[axis] + reach + g.low[axis]});
 }
 
-// Copies count where channels are filled up with zeros.
+// Copies count where channels are padded with zeros.
 double microseconds(const Work& w, const Frame& f, std::size_t variant, int multiprocessors, const Costs& all) {
   const Costs::Halo& costs = all.halo;
   const Variant& t = kVariants[variant];

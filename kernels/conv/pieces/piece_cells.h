@@ -38,7 +38,7 @@ std::vector<Cells> all(ConvPass pass, const ConvProblem& p);
 // By the model of an H200: cells, product, and what update does beside.
 double microseconds(ConvPass pass, const ConvProblem& p, const Cells& c);
 
-// The cells by which the pass is sooner done than by all other ways of pieces.h: a function of the problem alone. forced: "_cells",
+// The cells by which the pass is faster than by all other ways of pieces.h: a function of the problem alone. forced: "_cells",
 // the number of steps, or nothing, and the end of a name of conv_bf16x6.sass; then cells, if there are any, whatever they cost.
 std::optional<Cells> choose(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 Forced behind(const Forced& forced);  // the product's

@@ -42,7 +42,7 @@ double update_microseconds(const hconv::Work& work, std::int64_t dy_elements);
 double split_microseconds(double elements, const Kind& kind = kThree);
 inline constexpr double kLaunches = 5.0;
 inline constexpr double kMemory = 3e6;
-// Of the pass whose operands are taken apart as they lie; infinity where that cannot be.
+// Of the pass whose operands are split as they lie; infinity where that cannot be.
 double microseconds(ConvPass pass, const ConvProblem& p, const Kind& kind = kThree);
 // By multiply-adds; and with what small launches cost beyond their operations.
 double strict_microseconds(ConvPass pass, const ConvProblem& p);
@@ -53,7 +53,7 @@ hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, c
                      const Kind& kind = kThree);
 const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile, const Kind& kind);
 
-// The tile of conv_split.sass, and what it takes, where update is so sooner done than after a pass of bf16x3.sass over dy: then of as
+// The tile of conv_split.sass, and what it takes, where update is faster so than after a pass of bf16x3.sass over dy: then of as
 // many splits, with the same bits. forced: "_split_64x128".
 struct Split {
   hgemm::Tile tile;

@@ -28,7 +28,7 @@ struct Cells {
   Flat step = {1, 1};               // pixels of a cell
   Flat before = {0, 0};             // of the cells, in front of the first one of dx
   std::int64_t row = 1;             // elements of a row of a cell: pixels with their channels
-  bool zeros_meet = false;          // filters of cells are filled up with zeros, which meet elements of dy
+  bool zeros_meet = false;          // filters of cells are padded with zeros, which meet elements of dy
 };
 
 // p with channels last and dx apart; dy as it lies, or as a copy of it does.

@@ -94,7 +94,7 @@ struct Launch {
   Values values;
 };
 
-// An operand that bf16x3.sass takes apart: rows of `inner` elements, `outer` of them in each of `matrices`.
+// An operand that bf16x3.sass splits: rows of `inner` elements, `outer` of them in each of `matrices`.
 struct Split {
   std::uint64_t from = 0, to = 0;
   std::int64_t inner = 0, outer = 0, matrices = 1;

@@ -9,11 +9,11 @@
 
 namespace nervanagpu::pieces {
 
-// Asked for, possible, and sooner done than by multiply-adds. With `splits` given it is taken whatever its sides are, so that a row
+// Asked for, possible, and faster than by multiply-adds. With `splits` given it is taken whatever its sides are, so that a row
 // does not depend on the others.
 bool takes(const GemmProblem& problem);
 
-// Of one that takes(): from two float16 pieces, unless a tile says otherwise, because that is sooner done than from three and no less
+// Of one that takes(): from two float16 pieces, unless a tile says otherwise, because that is faster than from three and no less
 // exact than multiply-adds. With `splits` given, whose rows do not depend on the others, never.
 bool in_two(const GemmProblem& problem);
 
@@ -31,7 +31,7 @@ bool in_registers(const GemmProblem& problem);
 std::int64_t least_splits(const GemmProblem& problem);
 
 // Of one from two pieces: where they do not do, multiply-adds follow at once: after short products, and where the large operand's pieces
-// are not written. Else three pieces come first, which are sooner done but cost two more launches that mostly find nothing to do. A tile that is named has three, or "+strict" after its name.
+// are not written. Else three pieces come first, which are faster but cost two more launches that mostly find nothing to do. A tile that is named has three, or "+strict" after its name.
 bool strict_behind(const GemmProblem& problem, std::string_view tile = {});
 
 }  // namespace nervanagpu::pieces

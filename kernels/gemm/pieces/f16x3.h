@@ -41,7 +41,7 @@ Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t spl
               const std::optional<Tail>& tail = {});
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 
-// An operand that f16x2.sass takes apart. k_inside: its rows lie along k.
+// An operand that f16x2.sass splits. k_inside: its rows lie along k.
 struct Source {
   bf16x6::Split rows;
   bool k_inside = false;

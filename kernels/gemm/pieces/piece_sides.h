@@ -11,7 +11,7 @@
 
 namespace nervanagpu::pieces {
 
-inline constexpr std::int64_t kUnit = 4;  // elements that a lane takes apart at a time
+inline constexpr std::int64_t kUnit = 4;  // elements that a lane splits at a time
 
 // Elements of a row of pieces: rows begin at multiples of 16 bytes.
 constexpr std::int64_t pitch_of(std::int64_t inner) {

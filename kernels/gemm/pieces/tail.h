@@ -18,7 +18,7 @@ struct Tail {
   std::int64_t splits = 1;  // of k, there; elsewhere sums are one part
 };
 
-// Of a problem that bf16x6::takes(): none, if it is not sooner done so. A function of the problem alone, but for a tile that names one:
+// Of a problem that bf16x6::takes(): none, if it is not faster so. A function of the problem alone, but for a tile that names one:
 // "f16_128x192+256rx3", rows from 256 on in 3 parts; c: columns. That wants `splits` 1.
 std::optional<Tail> tail_of(const GemmProblem& problem, std::string_view tile = {});
 // What stands before the '+'.

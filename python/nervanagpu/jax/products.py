@@ -98,7 +98,7 @@ def matmul(
 ) -> Array:
     """a @ b as jax.numpy.matmul has it: axes before the last two are a batch, which is broadcast.
 
-    transpose_a, transpose_b: the last two axes of an operand are exchanged, which costs nothing. precision: of float32,
+    transpose_a, transpose_b: the last two axes of an operand are swapped, which costs nothing. precision: of float32,
     "strict" or "tensor"; None: what nervanagpu.precision has set. TypeError for dtypes, ValueError for shapes.
     """
     checks.operands("matmul", a=a, b=b)

@@ -27,7 +27,7 @@ class GemmPlan(_core.GemmPlan):
     plan(a, b, out) is the same. Any thread, any stream; may be captured in a CUDA graph.
     a or b may be Pieces, and then is one at each launch, of as many.
     kernel: its name. workspace: bytes that a launch takes from the memory pool, for splits of k. pieces: how many an
-    element of the operands is taken apart to, 2 or 3; 0: they are multiplied as they are.
+    element of the operands is split into, 2 or 3; 0: they are multiplied as they are.
     """
 
     @keywords(Rounding)

@@ -64,7 +64,7 @@ def real_of(dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def matrix_transpose(x: GPUTensor, /) -> GPUTensor:
-    """The view with the last two axes exchanged. ValueError for less than two axes."""
+    """The view with the last two axes swapped. ValueError for less than two axes."""
     x = as_tensor("matrix_transpose", "x", x)
     if x.ndim < 2:
         raise ValueError(

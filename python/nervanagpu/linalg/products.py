@@ -283,7 +283,7 @@ def dot(
     sm_90a, 16 products at a time. Others are after a copy, if that pays and splits is not 1. False has
     chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
     precision: of float32, "strict" or "tensor"; None: what `ng.precision` has set. a or b may be `ng.Pieces` of a
-    matrix: with "tensor" it is not taken apart again.
+    matrix: with "tensor" it is not split again.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
     ValueError: shapes that do not fit, `out` sharing memory with another argument (for a and b alone it may be

@@ -5,13 +5,13 @@
 // "Rows" are the rows of A and the columns of B. Plain: k runs along memory; transposed: the rows do.
 //
 //   swizzle     plain                                        transposed
-//   none        8 x 16 bytes, one row after the other;      the same with k and rows exchanged
+//   none        8 x 16 bytes, one row after the other;      the same with k and rows swapped
 //               leading: next 16 bytes of k,
 //               stride: next 8 rows
 //   W bytes     W bytes of k a row; stride: next 8 rows      W bytes of rows a k; leading: next W bytes of rows,
 //               (a row holds no more than W bytes)           stride: next 8 k
 //
-// With a swizzle of 32, 64 or 128 bytes, bits 4 .. of an address are exchanged by as many bits 7 .. of it, less the base offset.
+// With a swizzle of 32, 64 or 128 bytes, bits 4 .. of an address are swapped by as many bits 7 .. of it, less the base offset.
 #pragma once
 
 #include <cstdint>

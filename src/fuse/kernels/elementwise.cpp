@@ -7,7 +7,7 @@
 //   else:                element tail + cta * threads + tid, if it exists
 //
 // flat     all operands are row-major without gaps or one element: an element's number is its place
-// strided  numbers are taken apart into coordinates by multiplication (src/launch/magic.h). The real and the imaginary parts of one
+// strided  numbers are decomposed into coordinates by multiplication (src/launch/magic.h). The real and the imaginary parts of one
 //          complex tensor are a load of two, and a store
 #include "src/fuse/kernels/elementwise.h"
 

@@ -61,7 +61,7 @@ class ItemSizes {
   std::vector<std::pair<unsigned, VReg>> registers_;
 };
 
-// A number taken apart into coordinates, innermost first, by multiplication (src/launch/magic.h).
+// A number decomposed into coordinates, innermost first, by multiplication (src/launch/magic.h).
 struct Division {
   Arg minus_length, mul, shift;
 };

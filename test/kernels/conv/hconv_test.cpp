@@ -143,7 +143,7 @@ TEST_P(HconvTest, SumsOfHalfBlocksAreThoseOfTheGatheredProduct) {
   expect_the_gathered_product(c, depth, l_of);
 }
 
-// Whose blocks are filled up with zeros that meet no element of x: an infinity reaches what its window reaches.
+// Whose blocks are padded with zeros that meet no element of x: an infinity reaches what its window reaches.
 TEST_P(HconvTest, HalfBlocksOfInfinitiesAndNaN) {
   if (checked() || kernels().empty()) return;
   constexpr std::uint32_t kInfinity = 0x7c00, kNaN = 0x7e01;

@@ -135,7 +135,7 @@ TEST_P(NarrowTest, RandomProblemsOfEveryLayout) {
   }
 }
 
-// A NaN reaches the outputs whose pixels, filled up to groups of four, it is one of: docs/convolution.md.
+// A NaN reaches the outputs whose pixels, padded to groups of four, it is one of: docs/convolution.md.
 TEST_P(NarrowTest, NanStaysInTheGroupsOfFour) {
   if (checked() || kernels_of("narrow").empty()) return;
   for (const std::int64_t stride : {1, 2, 4}) {

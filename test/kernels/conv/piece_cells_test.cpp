@@ -118,7 +118,7 @@ TEST_P(PieceCellsTest, EveryTile) {
   }
 }
 
-// dy taken apart on the way: exact, with the bits of bf16x3.sass's pieces, and the same pass by multiply-adds for what has none.
+// dy split on the way: exact, with the bits of bf16x3.sass's pieces, and the same pass by multiply-adds for what has none.
 TEST_P(PieceCellsTest, OnTheWay) {
   if (absent()) return;
   for (const Kernel* k : kernels_of("conv_split")) {

@@ -41,7 +41,7 @@ TEST_P(PiecesTest, RandomConvolutions) {
   if (!checked() && !kernels_of("conv_bf16x6").empty()) expect_exact_at_random("");
 }
 
-// dy taken apart by conv_split.sass: exact, the bits of bf16x3.sass's pieces, and the same pass by multiply-adds for what has none.
+// dy split by conv_split.sass: exact, the bits of bf16x3.sass's pieces, and the same pass by multiply-adds for what has none.
 TEST_P(PiecesTest, OnTheWay) {
   for (const Kernel* k : kernels_of("conv_split")) {
     ConvCase c = case_of(ConvPass::update, 128, 64);

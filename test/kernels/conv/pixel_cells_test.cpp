@@ -31,7 +31,7 @@ void set_types(ConvProblem& p, Dtype type) {
   p.x_type = p.w_type = p.y_type = type;
 }
 
-// Small layers that are sooner done by cells: of a video, and of pictures.
+// Small layers that are faster by cells: of a video, and of pictures.
 ConvProblem video() {
   ConvProblem p;
   p.n = 2, p.c = 3, p.k = 32, p.in = {8, 16, 16}, p.filter = {5, 5, 5}, p.pad = {2, 2, 2};

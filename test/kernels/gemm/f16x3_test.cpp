@@ -87,7 +87,7 @@ TEST_F(F16x3Test, LaunchesOfAShortProduct) {
   EXPECT_THROW(launched(problem(1024, 1024, 1024), "128x128+strict"), InvalidArgument);
 }
 
-// The large operand is taken apart by the kernel that multiplies it, if it begins where the copy engine wants it to.
+// The large operand is split by the kernel that multiplies it, if it begins where the copy engine wants it to.
 TEST_F(F16x3Test, LaunchesOfFewRows) {
   GemmProblem p = problem(64, 4096, 4096);
   EXPECT_EQ(launched(p), (Names{"f16x2_44", "f16x3_rs_nn_b_64", "gemm_if_nn_128x128_4", "split_sum_f32_f32_4x4"}));
@@ -185,11 +185,11 @@ TEST_F(F16x3Test, OtherProductsHaveThreePieces) {
   EXPECT_EQ(first(problem(4096, 4096, 704)), "f16x2_");
   EXPECT_EQ(first(problem(4096, 4096, 700)), "bf16x3") << "a short sum";
   EXPECT_EQ(first(problem(1024, 1024, 1024)), "f16x2_");
-  EXPECT_EQ(first(problem(128, 4096, 4096)), "f16x2_") << "sooner done than by multiply-adds, though not from three";
+  EXPECT_EQ(first(problem(128, 4096, 4096)), "f16x2_") << "faster than by multiply-adds, though not from three";
   EXPECT_NE(first(problem(512, 512, 2048)), "f16x2_") << "multiply-adds have shorter chains";
   EXPECT_EQ(first(problem(1280, 1280, 1024)), "bf16x3") << "multiply-adds have eight parts";
   EXPECT_EQ(launched(problem(1280, 1280, 2048)).back().substr(0, 9), "split_sum") << "so two pieces have two";
-  EXPECT_NE(first(problem(256, 256, 8192)), "f16x2_") << "not sooner done";
+  EXPECT_NE(first(problem(256, 256, 8192)), "f16x2_") << "not faster";
   GemmProblem p = problem(4096, 4096, 4096);
   p.splits = 1;
   EXPECT_EQ(first(p), "bf16x3") << "a row must not depend on the others";

@@ -1,4 +1,4 @@
-"""The keywords that operations have in common: shown one by one, taken apart in one place."""
+"""The keywords that operations have in common: shown one by one, unpacked in one place."""
 
 from __future__ import annotations
 

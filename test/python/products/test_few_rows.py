@@ -1,6 +1,6 @@
 """float32 products of few rows from two pieces (kernels/gemm/pieces/f16x3_rs.h).
 
-A large operand that is taken apart on its way to registers gives the bits of one whose pieces are written, whatever it
+A large operand that is split on its way to registers gives the bits of one whose pieces are written, whatever it
 holds and wherever it lies.
 """
 

@@ -1,4 +1,4 @@
-"""ng.Pieces: an operand that was taken apart once has the bits of one that each product takes apart, and is a value.
+"""ng.Pieces: an operand that was split once has the bits of one that each product splits, and is a value.
 
 That kernels read what is kept, and do not make it again, is proven in test/kernels/gemm/pieces_test.cpp.
 """

@@ -1,4 +1,4 @@
-// One kernel for each 128-bit architecture through the whole toolchain: assembled, proven, linked, read, taken apart.
+// One kernel for each 128-bit architecture through the whole toolchain: assembled, proven, linked, read, disassembled.
 #include <gtest/gtest.h>
 
 #include "sass/asm/pipeline.h"
