@@ -126,17 +126,17 @@ def features(p: Product, variant: str) -> dict[str, Any]:
     if of == "cluster":
         residents = 2 if bn < 128 else 1
         held = HELD[s - 1] * residents
-        out["rounds"] = 1 if 32 * tiles <= 33 * held else ceil_div(tiles, held)
+        out["waves"] = 1 if 32 * tiles <= 33 * held else ceil_div(tiles, held)
         out["two"] = residents == 2 and tiles > HELD[s - 1]
     elif of == "resident":
         ctas = max(PROCESSORS // across, 1)
-        out["rounds"] = ceil_div(down, ctas)
+        out["waves"] = ceil_div(down, ctas)
         out["traffic"] = blocks * (tiles * bm + min(ctas, down) * across * bn)
-        out["early"] = out["rounds"] == 1
+        out["early"] = out["waves"] == 1
     elif of == "pair":
-        out["rounds"] = 1
+        out["waves"] = 1
     else:
-        out["rounds"] = ceil_div(tiles * s, PROCESSORS)
+        out["waves"] = ceil_div(tiles * s, PROCESSORS)
         out["early"] = s == 1 and (tiles <= 66 or (tiles >= 100 and blocks <= 16))
     out["traffic"] *= 128e-6
     return out
@@ -165,25 +165,25 @@ def microseconds(of: str, e: dict[str, float], d: Columns) -> NDArray[Any]:
     of_b = sum(d[f"b{i}"] * c for i, c in enumerate(costs))
     memory = (d["bytes0"] + e["bytes32"] * d["bytes1"] + e["bytes8"] * d["bytes2"]) / e["memory"]
     traffic = d["traffic"] / e["traffic"] + (d["fetched"] / e["fetched"] if "fetched" in e else 0)
-    rounds, blocks, wide = d["rounds"], d["blocks"], d["bn"] / 64
+    waves, blocks, wide = d["waves"], d["blocks"], d["bn"] / 64
     if of == "pair":
         block = np.maximum(by_width(e, "block", d["bn"]), of_a / 2 + of_b)  # each CTA copies half of A's rows
         run = blocks * block + e["tile"] + e["columns"] * wide
         return e["start"] + together(e, run, memory, traffic)
     if of == "cluster":
         block = np.maximum(by_width(e, "block", d["bn"]), of_a + of_b) * np.where(d["two"], e["twice"], 1)
-        run = rounds * blocks * block
+        run = waves * blocks * block
         end = by_width(e, "end", d["bn"]) + np.where(d["s"] > 1, e["meet"] * wide, 0)
-        return np.asarray(e["start"] + together(e, run, memory, traffic) + rounds * end + e["part"] * (d["s"] - 1))
+        return np.asarray(e["start"] + together(e, run, memory, traffic) + waves * end + e["part"] * (d["s"] - 1))
     start = np.where(d["early"], e["early_start"], e["start"])
     if of == "resident":
         tile = blocks * np.maximum(of_a, d["bn"] * e["column"]) + e["tile"] + e["columns"] * wide
-        return np.asarray(start + together(e, e["load"] * blocks * of_b + rounds * tile, memory, traffic))
+        return np.asarray(start + together(e, e["load"] * blocks * of_b + waves * tile, memory, traffic))
     block = np.where(d["ping_pong"], e["ping_pong_block"], by_width(e, "block", d["bn"]))
     products = blocks * np.maximum(of_a + of_b, block)
     turn = products + e["ping_pong"]
-    in_turn = np.maximum(rounds * turn + e["ping_pong_end"], np.ceil(rounds / 2) * (turn + e["ping_pong_end"]))
-    run = np.where(d["ping_pong"], in_turn, rounds * (products + e["tile"] + e["columns"] * wide))
+    in_turn = np.maximum(waves * turn + e["ping_pong_end"], np.ceil(waves / 2) * (turn + e["ping_pong_end"]))
+    run = np.where(d["ping_pong"], in_turn, waves * (products + e["tile"] + e["columns"] * wide))
     sums = np.where(d["s"] > 1, e["sum"] + e["part"] * d["s"] + e["sums"] * d["sums"], 0)
     return np.asarray(start + together(e, run, memory, traffic) + sums)
 

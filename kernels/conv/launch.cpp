@@ -86,9 +86,9 @@ std::int64_t residents(const Kernel& k) {
   return std::clamp<std::int64_t>(std::min(65536 / (threads * registers), 233472 / shared), 1, 8);
 }
 
-// The time of `tiles` CTAs on one multiprocessor, in units of one of many: those that remain after full rounds of
+// The time of `tiles` CTAs on one multiprocessor, in units of one of many: those that remain after full waves of
 // `at_once` leave latencies uncovered.
-double rounds(std::int64_t tiles, std::int64_t at_once) {
+double waves(std::int64_t tiles, std::int64_t at_once) {
   const auto covered = [](std::int64_t n) { return n == 1 ? 0.55 : n == 2 ? 0.96 : 1.0; };
   const std::int64_t rest = tiles % at_once;
   return static_cast<double>(tiles - rest) / covered(at_once) +
@@ -104,7 +104,7 @@ double cost_of(const Kernel& kernel, const Launch& l, std::int64_t tiles, int mu
   const double copies = kernel.number("V") == 4 ? 1.0 : 1.4;
   const auto depth = static_cast<double>(std::max<std::int64_t>(std::min(l.k, l.kchunk), 8));
   constexpr double kStart = 3000.0;  // prologue and epilogue of a tile
-  return rounds(on_one, residents(kernel)) * (outputs * depth / 128.0 / efficiency * copies + kStart * outputs / 16384);
+  return waves(on_one, residents(kernel)) * (outputs * depth / 128.0 / efficiency * copies + kStart * outputs / 16384);
 }
 
 bool ends_with(std::string_view text, std::string_view end) {

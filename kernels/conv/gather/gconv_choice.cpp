@@ -37,12 +37,12 @@ double microseconds(char pass, const GemmProblem& p, const Tile& t, std::int64_t
                     int multiprocessors, double bytes, const Costs& all = kFitted) {
   const Costs::Gathered& costs = pass == 'f' ? all.gather : all.gather_update;
   const std::int64_t tiles = hgemm::tiles_m(p, t) * hgemm::tiles_n(p, t) * splits;
-  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
+  const auto waves = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   const auto blocks = static_cast<double>(ceil_div(hgemm::blocks_of(p), splits));
   const auto row = static_cast<std::size_t>(std::ranges::find(kRuns, run) - kRuns.begin());
   const double block = costs.block[row * kTiles.size() + static_cast<std::size_t>(t.bn / 64 - 1)];
   double out = hgemm::starts_early(p, t, splits) ? costs.early : costs.start;
-  out += h200::together(rounds * (blocks * block + costs.tile * t.bn / 64.0), bytes * 1e-6 / all.memory);
+  out += h200::together(waves * (blocks * block + costs.tile * t.bn / 64.0), bytes * 1e-6 / all.memory);
   if (splits > 1) {
     out += costs.sum + costs.part * static_cast<double>(splits) +
            costs.sums * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);

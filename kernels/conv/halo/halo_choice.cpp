@@ -90,13 +90,13 @@ double microseconds(const Work& w, const Frame& f, std::size_t variant, int mult
   double copies = 0;
   if (last < kBlock && w.stored < blocks * kBlock) copies += costs.part_row * static_cast<double>(t.rows + f.reach);
   if (w.pass == 'f' && wants_zeros(w.channels)) copies += costs.part_row * taps * rows;
-  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
+  const auto waves = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   GemmProblem g;
   g.m = f.places(w.pictures), g.n = w.columns, g.k = blocks * kBlock;
   g.a_type = Dtype::float16;
   const bool early = hgemm::starts_early(g, {Form::tiles, t.rows, t.columns}, 1);
   return (early ? costs.early : costs.start) +
-         h200::together(rounds * (std::max(products, copies) + costs.tile[variant]), w.bytes * 1e-6 / all.memory);
+         h200::together(waves * (std::max(products, copies) + costs.tile[variant]), w.bytes * 1e-6 / all.memory);
 }
 
 constexpr std::string_view kForced = "_halo_";

@@ -66,10 +66,10 @@ double microseconds(const Work& w, const Choice& c, const Costs& all) {
   const auto blocks = static_cast<double>(c.split_blocks);
   const double filling = static_cast<double>(c.ahead * kBlock) * x * planes;
   const auto ctas = static_cast<double>(c.splits() * c.tiles * ceil_div(w.filters, kFilters));
-  const double rounds = std::max(1.0, ctas / hgemm::kProcessors);
+  const double waves = std::max(1.0, ctas / hgemm::kProcessors);
   const auto sums = static_cast<double>(c.sums_bytes(w));
   return costs.start +
-         h200::together(rounds * (blocks * std::max(copies, products) + filling), w.bytes * 1e-6 / all.memory) +
+         h200::together(waves * (blocks * std::max(copies, products) + filling), w.bytes * 1e-6 / all.memory) +
          costs.sums * sums * 1e-6;
 }
 

@@ -70,9 +70,9 @@ double microseconds(const halo::Work& w, const halo::Frame& f, const Variant& t,
   const double sums = static_cast<double>(blocks - 1) * block(halo::kBlock) + block(rest);
   double copies = rest < halo::kBlock ? all.halo.part_row * static_cast<double>(patch_rows(t, f, w.taps)) : 0;
   if (!halo::flat('f', w.channels)) copies += costs.zeros * products * static_cast<double>(kSums);
-  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
+  const auto waves = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   return costs.start - (w.pass == 'b' ? costs.hidden : 0) +
-         h200::together(rounds * (std::max(sums, copies) + last), w.bytes * 1e-6 / all.memory);
+         h200::together(waves * (std::max(sums, copies) + last), w.bytes * 1e-6 / all.memory);
 }
 
 // bprop's filters are copied before.

@@ -146,11 +146,11 @@ double most_blocks(const Work& w, const Tile& t, int multiprocessors) {
   const auto all = static_cast<std::int64_t>(w.taps.size()) * each;
   const std::int64_t ctas = std::min<std::int64_t>(all, std::max(multiprocessors, 1));
   std::int64_t blocks = 0;
-  std::int64_t before = 0;  // rounds that begin in front of the class
+  std::int64_t before = 0;  // waves that begin in front of the class
   for (std::size_t i = 0; i < w.taps.size(); ++i) {
-    const std::int64_t rounds = ceil_div((static_cast<std::int64_t>(i) + 1) * each, ctas);
-    blocks += (rounds - before) * channels * w.taps[i];
-    before = rounds;
+    const std::int64_t waves = ceil_div((static_cast<std::int64_t>(i) + 1) * each, ctas);
+    blocks += (waves - before) * channels * w.taps[i];
+    before = waves;
   }
   return static_cast<double>(blocks) / static_cast<double>(before);
 }
@@ -187,7 +187,7 @@ std::int64_t cheapest_splits(const Work& work, std::int64_t least,
   const std::int64_t room = std::max<std::int64_t>((kMostSums - 1) / (p.m * p.n * w.groups), 1);
   const std::int64_t all = std::min(std::max<std::int64_t>(blocks / kLeastBlocks, 1), room);
   std::int64_t splits = hgemm::effective(blocks, std::min(least, all));
-  // Where splits are many anyhow, some more may fill the last round.
+  // Where splits are many anyhow, some more may fill the last wave.
   const std::int64_t most = std::min(all, std::max<std::int64_t>(2 * splits, hgemm::kProcessors));
   double fewest = 0;
   for (std::int64_t s = splits; s <= most; ++s) {

@@ -46,7 +46,7 @@ std::optional<HalfBlocks> in_half_blocks(const Work& w);
 std::int64_t cheapest_splits(const Work& work, std::int64_t least,
                              const std::function<double(const Work&, std::int64_t)>& cost);
 
-// c: k blocks of a tile in the mean, of the first CTA, which has the longest of each round. 0: another pass.
+// c: k blocks of a tile in the mean, of the first CTA, which has the longest of each wave. 0: another pass.
 double most_blocks(const Work& work, const hgemm::Tile& tile, int multiprocessors);
 
 // The cheapest by a model of an H200. forced: the end of a kernel's name, as "_128x256x1", or a number of splits.

@@ -108,9 +108,9 @@ double microseconds(const ConvProblem& p, const Choice& c, const Costs& all) {
   const double products = static_cast<double>(c.steps) * costs.step * (1 + wide) / 2;
   const double loads = static_cast<double>(ceil_div(c.lines * c.units, kLanes)) * costs.load;
   const double tile = std::max({products, (products + costs.epilogue * wide) / kCrews, loads});
-  const auto rounds = static_cast<double>(ceil_div(c.tiles, hgemm::kProcessors));
+  const auto waves = static_cast<double>(ceil_div(c.tiles, hgemm::kProcessors));
   const double bytes = 2.0 * static_cast<double>(p.x_elements() + p.y_elements());
-  return costs.start + h200::together(rounds * tile, bytes * 1e-6 / all.memory);
+  return costs.start + h200::together(waves * tile, bytes * 1e-6 / all.memory);
 }
 
 std::optional<Choice> rows_of(const ConvProblem& p) {

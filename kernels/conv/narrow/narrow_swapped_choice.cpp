@@ -102,9 +102,9 @@ double microseconds(const ConvProblem& p, const narrow::Choice& c, const Costs& 
   // Both use up shared memory's time.
   const double tile = static_cast<double>(c.steps) * costs.step * wide +
                       static_cast<double>(ceil_div(pieces, kPiecesAtOnce)) * costs.load;
-  const auto rounds = static_cast<double>(ceil_div(c.tiles, hgemm::kProcessors));
+  const auto waves = static_cast<double>(ceil_div(c.tiles, hgemm::kProcessors));
   const double bytes = 2.0 * static_cast<double>(p.x_elements() + p.y_elements());
-  return costs.start + h200::together(rounds * tile, bytes * 1e-6 / all.memory);
+  return costs.start + h200::together(waves * tile, bytes * 1e-6 / all.memory);
 }
 
 std::optional<narrow::Choice> choose_pooled(const ConvProblem& p) {

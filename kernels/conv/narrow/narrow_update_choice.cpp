@@ -64,9 +64,9 @@ double microseconds(const ConvProblem& p, const Choice& c, const Costs& all) {
                                                     : costs.any + costs.channel * static_cast<double>(p.c);
   const double loads = static_cast<double>(narrow::passes_of(c.patch)) * pass / (c.patch.row == 32 ? 3 : 6);
   const double tile = std::max(products, loads) + costs.unit * static_cast<double>(c.patch.lines * c.patch.units);
-  const auto rounds = static_cast<double>(ceil_div(c.patch.tiles, c.ctas));
+  const auto waves = static_cast<double>(ceil_div(c.patch.tiles, c.ctas));
   const double bytes = 2.0 * static_cast<double>(c.column_ctas * p.x_elements() + p.y_elements());
-  return costs.start + h200::together(rounds * tile, bytes * 1e-6 / costs.memory);
+  return costs.start + h200::together(waves * tile, bytes * 1e-6 / costs.memory);
 }
 
 std::optional<Choice> choose(const ConvProblem& p, const Forced& forced) {

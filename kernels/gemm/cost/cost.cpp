@@ -47,13 +47,13 @@ double cost(const Tile& t, const GemmProblem& p, std::int64_t splits, int multip
   const std::int64_t tiles = ceil_div(p.m, t.bm) * ceil_div(p.n, t.bn) * splits * products;
   const std::int64_t on_one = ceil_div(tiles, std::max(multiprocessors, 1));
   const std::int64_t rest = on_one % t.residents;
-  double rounds = static_cast<double>(on_one - rest) / covered(t, t.residents);
-  if (rest != 0) rounds += static_cast<double>(rest) / covered(t, rest);
+  double waves = static_cast<double>(on_one - rest) / covered(t, t.residents);
+  if (rest != 0) waves += static_cast<double>(rest) / covered(t, rest);
   const double outputs = static_cast<double>(t.bm) * t.bn;
   const auto depth =
       static_cast<double>(std::max<std::int64_t>(p.sum_batch ? p.k : std::min(p.k, chunk_of(p.k, splits)), 8));
   const double start = std::max(kStart * outputs / 16384, kLeastStart * t.threads / 128.0);
-  const double compute = rounds * (outputs * depth / 128.0 / t.efficiency + start);
+  const double compute = waves * (outputs * depth / 128.0 / t.efficiency + start);
   const auto m = static_cast<double>(p.m);
   const auto n = static_cast<double>(p.n);
   const auto k = static_cast<double>(p.k);

@@ -23,11 +23,11 @@ inline EpilogueCost epilogue_cost(const GemmProblem& p, std::int64_t splits) {
   return sgemm::has_function(p) || p.rounding.stochastic ? kFunction : p.beta != 0 ? kAddsC : kStores;
 }
 
-// Of `rounds` tiles of a CTA whose two warpgroups take them in turn. tile: products and what comes between two; end: an
+// Of `waves` tiles of a CTA whose two warpgroups take them in turn. tile: products and what comes between two; end: an
 // epilogue, by so much longer than a store.
-inline double in_turn(double rounds, double tile, double longer, double end) {
+inline double in_turn(double waves, double tile, double longer, double end) {
   constexpr double kHeldUp = 0.15;  // of what an epilogue takes longer, the other warpgroup's products
-  return std::max(rounds * (tile + kHeldUp * longer) + end, std::ceil(rounds / 2) * (tile + end));
+  return std::max(waves * (tile + kHeldUp * longer) + end, std::ceil(waves / 2) * (tile + end));
 }
 
 }  // namespace nervanagpu::hgemm

@@ -117,7 +117,7 @@ double tiles_microseconds(const Work& w, int multiprocessors) {
   const Tiles& c = kTiles;
   const EpilogueCost epilogue = epilogue_cost(w.p, w.splits);
   const std::int64_t tiles = w.down * w.across * w.splits;
-  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
+  const auto waves = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   const double rows = row_of_a(w, c.moves) + row_of_b(w, c.moves);
   const double wide = w.t.bn / 64.0;
   double run = 0;
@@ -126,10 +126,10 @@ double tiles_microseconds(const Work& w, int multiprocessors) {
     constexpr double kNever = 1e9;
     if (w.blocks < kFewest) return kNever;
     const double longer = epilogue.ping_pong - kStores.ping_pong;
-    run = in_turn(rounds, w.blocks * std::max(rows, c.ping_pong_block) + c.ping_pong, longer, c.ping_pong_end + longer);
+    run = in_turn(waves, w.blocks * std::max(rows, c.ping_pong_block) + c.ping_pong, longer, c.ping_pong_end + longer);
   } else {
     const double block = std::max(rows, c.block[static_cast<std::size_t>(w.t.bn / kBox - 1)]);
-    run = rounds * (w.blocks * block + c.tile + (c.columns + epilogue.columns) * wide);
+    run = waves * (w.blocks * block + c.tile + (c.columns + epilogue.columns) * wide);
   }
   const double out = (starts_early(w.p, w.t, w.splits) ? c.early_start : c.start) +
                      together(run, memory_of(w.p, c.moves), traffic_of(w, c.moves), c.moves);
@@ -142,13 +142,13 @@ double tiles_microseconds(const Work& w, int multiprocessors) {
 double resident_microseconds(const Work& w, int multiprocessors) {
   const Resident& c = kResident;
   const std::int64_t ctas = std::max<std::int64_t>(multiprocessors / w.across, 1);
-  const auto rounds = static_cast<double>(ceil_div(w.down, ctas));
+  const auto waves = static_cast<double>(ceil_div(w.down, ctas));
   const double tile = w.blocks * std::max(row_of_a(w, c.moves), w.t.bn * c.column) + c.tile + c.columns * w.t.bn / 64.0;
   const double longer = (epilogue_cost(w.p, 1).ping_pong - kStores.ping_pong) * w.t.bm * w.t.bn / (128.0 * 128.0);
-  const double run = c.load * w.blocks * row_of_b(w, c.moves) + in_turn(rounds, tile, longer, longer);
+  const double run = c.load * w.blocks * row_of_b(w, c.moves) + in_turn(waves, tile, longer, longer);
   const double rows =
       static_cast<double>(w.down * w.across * w.t.bm) + static_cast<double>(std::min(ctas, w.down) * w.across * w.t.bn);
-  return (rounds > 1 ? c.start : c.early_start) +
+  return (waves > 1 ? c.start : c.early_start) +
          together(run, memory_of(w.p, c.moves), rows_microseconds(w.blocks * rows, c.moves.traffic), c.moves);
 }
 
@@ -156,11 +156,11 @@ double cluster_microseconds(const Work& w) {
   const Cluster& c = kCluster;
   const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(w.t.bn / 16)));
   const Occupancy there = occupancy(w.p, w.t, w.splits);
-  const auto rounds = static_cast<double>(there.rounds);
+  const auto waves = static_cast<double>(there.waves);
   const double block = std::max(row_of_a(w, c.moves) + row_of_b(w, c.moves), c.block[width]);
-  const double run = rounds * w.blocks * block * (there.ctas > 1 ? c.twice : 1.0);
+  const double run = waves * w.blocks * block * (there.ctas > 1 ? c.twice : 1.0);
   const double end = c.end[width] + (w.splits > 1 ? c.meet * w.t.bn / 64.0 : 0.0);
-  return c.start + together(run, memory_of(w.p, c.moves), traffic_of(w, c.moves), c.moves) + rounds * end +
+  return c.start + together(run, memory_of(w.p, c.moves), traffic_of(w, c.moves), c.moves) + waves * end +
          c.part * static_cast<double>(w.splits - 1);
 }
 

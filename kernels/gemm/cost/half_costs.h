@@ -34,7 +34,7 @@ struct Tiles {
 // hgemm_resident.sass.
 struct Resident {
   Moves moves;
-  double start, early_start;  // early: of one round
+  double start, early_start;  // early: of one wave
   double column;              // of a block's products
   double tile, columns;
   double load;  // of B, times what its rows cost

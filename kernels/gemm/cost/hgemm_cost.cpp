@@ -39,11 +39,11 @@ double bytes_of(const GemmProblem& p) {
 }
 
 // Of hgemm.sass's tiles of both warpgroups in turn.
-double ping_pong(double rounds, double blocks, double block, const EpilogueCost& epilogue, const Rates& rates) {
+double ping_pong(double waves, double blocks, double block, const EpilogueCost& epilogue, const Rates& rates) {
   constexpr double kNever = 1e9;
   if (blocks < rates.ping_pong_blocks) return kNever;
   const double longer = epilogue.ping_pong - kStores.ping_pong;
-  return in_turn(rounds, blocks * block + rates.ping_pong, longer, rates.ping_pong_end + longer);
+  return in_turn(waves, blocks * block + rates.ping_pong, longer, rates.ping_pong_end + longer);
 }
 
 }  // namespace
@@ -87,9 +87,9 @@ Occupancy occupancy(const GemmProblem& p, const Tile& t, std::int64_t splits) {
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
   const std::int64_t held = clusters_held(splits, residents);
   // One or two more than there is room for start when the first have ended, while the others still run.
-  const std::int64_t rounds = 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
+  const std::int64_t waves = 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
   const bool apart = tiles <= clusters_held(splits, 1);
-  return {rounds, apart ? 1 : residents, apart};
+  return {waves, apart ? 1 : residents, apart};
 }
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
@@ -99,7 +99,7 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   constexpr double kPingPongBlockBytes = 0.295;
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits * groups;
   const std::int64_t processors = std::max(multiprocessors, 1);
-  const auto rounds = static_cast<double>(ceil_div(tiles, processors));
+  const auto waves = static_cast<double>(ceil_div(tiles, processors));
   const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
   const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
   if (blocks == 0) blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
@@ -107,8 +107,8 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   if (block == 0 && t.form == Form::ping_pong) block = size_of(p.a_type) == 1 ? kPingPongBlockBytes : kPingPongBlock;
   if (block == 0) block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
   const double run = t.form == Form::ping_pong
-                         ? ping_pong(rounds, blocks, block, epilogue, rates)
-                         : rounds * (blocks * block + (rates.tile + epilogue.columns) * t.bn / 64.0);
+                         ? ping_pong(waves, blocks, block, epilogue, rates)
+                         : waves * (blocks * block + (rates.tile + epilogue.columns) * t.bn / 64.0);
   double out = starts_early(p, t, splits, groups) ? rates.early_start : rates.start;
   out += h200::together(run, bytes * 1e-6 / rates.memory);
   if (splits > 1) {

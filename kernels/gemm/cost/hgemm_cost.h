@@ -75,10 +75,10 @@ bool fits_resident(const GemmProblem& problem, const Tile& tile, std::int64_t sp
 
 // Clusters of `splits` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
 std::int64_t clusters_held(std::int64_t splits, std::int64_t residents);
-// What a product's clusters find there: their rounds, and how many CTAs a multiprocessor has at once, of 128 columns one, of fewer
+// What a product's clusters find there: their waves, and how many CTAs a multiprocessor has at once, of 128 columns one, of fewer
 // two. apart: each CTA finds a multiprocessor of its own, and gets it (Grid::apart).
 struct Occupancy {
-  std::int64_t rounds = 1, ctas = 1;
+  std::int64_t waves = 1, ctas = 1;
   bool apart = false;
 };
 Occupancy occupancy(const GemmProblem& problem, const Tile& tile, std::int64_t splits);

@@ -210,13 +210,13 @@ double cost(const GemmProblem& p, const Shape& s) {
   const auto blocks = static_cast<double>(part_of(p, s)) / static_cast<double>(kPart);
   double run = static_cast<double>(full) * blocks * shared;
   if (rest != 0) run += blocks * (full == 0 && rest <= held ? alone : shared);
-  const auto rounds = static_cast<double>(full + (rest != 0 ? 1 : 0));
+  const auto waves = static_cast<double>(full + (rest != 0 ? 1 : 0));
   const auto m = static_cast<double>(p.m);
   const auto n = static_cast<double>(p.n);
   const auto k = static_cast<double>(p.k);
   const double bytes = 4e-6 * (m * k + k * n + m * n);
   const double end = s.team() ? kTeamEnd : kEnd + kEndOf64x64 * s.bm * s.bn / 4096;
-  double out = kStart + h200::together(run, bytes / kMemory) + rounds * end;
+  double out = kStart + h200::together(run, bytes / kMemory) + waves * end;
   if (!is_alone(p, s)) out += kStartShared + kCtaOfCluster * static_cast<double>(s.ctas - 1);
   return out;
 }

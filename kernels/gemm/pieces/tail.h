@@ -1,5 +1,5 @@
-// The last rows or columns of a product in two pieces as a launch of their own: tiles that are five rounds of all multiprocessors and a
-// third take six rounds' time. So five are one launch; what is left is another, whose sums are cut until all have a part of it.
+// The last rows or columns of a product in two pieces as a launch of their own: tiles that are five waves of all multiprocessors and a
+// third take six waves' time. So five are one launch; what is left is another, whose sums are cut until all have a part of it.
 #pragma once
 
 #include <cstddef>

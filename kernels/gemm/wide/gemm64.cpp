@@ -86,10 +86,10 @@ double cost(const Kernel& k, const GemmProblem& p, int multiprocessors) {
   const double products = static_cast<double>(r.bm) * r.bn * static_cast<double>(std::max<std::int64_t>(p.k, 8));
   // CTAs that share a multiprocessor share its rate; one alone has no more than its part of it.
   const std::int64_t on_one = ceil_div(tiles, std::max(multiprocessors, 1));
-  const std::int64_t rounds = ceil_div(on_one, r.residents);
-  const double busy = static_cast<double>(std::max<std::int64_t>(on_one, rounds * r.residents / 4));
+  const std::int64_t waves = ceil_div(on_one, r.residents);
+  const double busy = static_cast<double>(std::max<std::int64_t>(on_one, waves * r.residents / 4));
   const double single = k.manifest().op == "dgemm" && k.number("V") == 1 ? 1.02 : 1.0;  // more copies than by pairs
-  return (busy * products / r.products + static_cast<double>(rounds) * r.start) * single;
+  return (busy * products / r.products + static_cast<double>(waves) * r.start) * single;
 }
 
 Values values(const GemmProblem& p, std::int64_t grid_y) {

@@ -11,7 +11,7 @@
 //   W bytes     W bytes of k a row; stride: next 8 rows      W bytes of rows a k; leading: next W bytes of rows,
 //               (a row holds no more than W bytes)           stride: next 8 k
 //
-// With a swizzle of 32, 64 or 128 bytes, bits 4 .. of an address are swapped by as many bits 7 .. of it, less the base offset.
+// With a swizzle of 32, 64 or 128 bytes, bits 4 .. of an address are XORed with as many bits 7 .. of it, less the base offset.
 #pragma once
 
 #include <cstdint>

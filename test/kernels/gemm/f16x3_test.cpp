@@ -105,7 +105,7 @@ TEST_F(F16x3Test, LaunchesOfFewRows) {
   EXPECT_EQ(launched(p).at(1), "f16x3_rs_nn_a_64");
 }
 
-// 32 x 22 tiles are five rounds of 132 multiprocessors and 44 more: the last two rows of them are another launch, in parts.
+// 32 x 22 tiles are five waves of 132 multiprocessors and 44 more: the last two rows of them are another launch, in parts.
 TEST_F(F16x3Test, WholeRoundsAndATail) {
   EXPECT_EQ(launched(problem(4096, 4096, 4096)),
             (Names{"f16x2_44", "f16x3_nn_128x192", "f16x3_nn_128x128", "split_sum_if_f32_f32_4x4", "bf16x3_44",
@@ -147,13 +147,13 @@ TEST_F(F16x3Test, ProductsWithoutATail) {
   p = problem(4096, 4096, 4096);
   p.batch = 2, p.stride_a = p.stride_b = p.stride_c = 4096 * 4096;
   EXPECT_FALSE(f16x3::tail_of(p)) << "a batch is not cut";
-  EXPECT_FALSE(f16x3::tail_of(problem(8192, 8192, 8192))) << "20.8 of 21 rounds";
+  EXPECT_FALSE(f16x3::tail_of(problem(8192, 8192, 8192))) << "20.8 of 21 waves";
   EXPECT_FALSE(f16x3::tail_of(problem(2048, 2048, 2048))) << "1.9 of 2";
   EXPECT_FALSE(f16x3::tail_of(problem(2000, 2000, 40000))) << "in parts anyway";
   EXPECT_FALSE(f16x3::tail_of(problem(1024, 1024, 1024))) << "less than a round";
 }
 
-// What is predicted is less than what whole rounds take, by more than two launches; every tail is whole rounds and a rest.
+// What is predicted is less than what whole waves take, by more than two launches; every tail is whole waves and a rest.
 TEST_F(F16x3Test, TailsOfManyProducts) {
   std::mt19937 random(3);
   int found = 0;
