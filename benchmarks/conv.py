@@ -185,7 +185,7 @@ def torch_pass(case: Case, which: str, x: Any, w: Any, dy: Any) -> Any:
 
 
 def worst(case: Case, which: str, o: Operands, got: Any) -> float:
-    """Largest error of `got` over |A||B| in one picture, or in four filters of an update; inf where it is no number."""
+    """Largest error of `got` over |A||B| in one image, or in four filters of an update; inf where it is no number."""
     unit = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}.get(got.dtype, 0.0)
     if which == "update":
         d = case.layer
@@ -309,7 +309,7 @@ def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
     bytes_ = [run_ours(case, "fprop", s, out, stream, scale=scale) for s, out in zip(sets, outs, strict=True)]
     ours, replayed = our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in bytes_], passes * count)
     last = torch_pass(case, "fprop", first.x[-1:].double(), first.w.double(), first.dy[-1:].double())
-    exact = finished(last, scale)  # of the last picture
+    exact = finished(last, scale)  # of the last image
     peer = cudnn_int8.fastest(case.layer, [s.x for s in sets], [s.w for s in sets], scale)
     if peer:
         form, body, result = peer

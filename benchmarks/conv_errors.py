@@ -66,7 +66,7 @@ def from_two(case: Case, which: str, o: Operands, got: Any, stream: ng.Stream) -
     other = Operands.__new__(Operands)
     other.x, other.w, other.dy = o.x.clone(), o.w, o.dy.clone()
     huge = other.x if which == "fprop" else other.dy
-    huge[0, 0, 0, 0] = 1e30  # of the first picture, or filter
+    huge[0, 0, 0, 0] = 1e30  # of the first image, or filter
     three = ours(case, which, other, "tensor", stream)
     return not torch.equal(got[1:], three[1:])
 

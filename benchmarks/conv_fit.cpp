@@ -83,7 +83,7 @@ std::vector<Measured> read(const std::vector<std::string>& files, const std::str
       m.gpu = gpu.empty() ? text_of(line, "gpu") : gpu;
       m.layer = text_of(line, "layer"), m.pass = text_of(line, "pass");
       if (m.layer.empty()) continue;                                // where the times come from
-      if (line.find("\"depth\": ") != std::string::npos) continue;  // fitted to pictures alone
+      if (line.find("\"depth\": ") != std::string::npos) continue;  // fitted to images alone
       for (std::size_t i = 0; i < kSizes.size(); ++i)
         m.sizes[i] = static_cast<std::int64_t>(number_of(line, kSizes[i]));
       const auto [it, added] = known.emplace(m.gpu + " " + m.layer + " " + m.pass, out.size());

@@ -2,7 +2,7 @@
 //
 //   conv_sweep [SECONDS [PARTS [TILES]]] < LAYERS
 //
-// A line of LAYERS: name pass n c side k size stride pad, of square pictures and filters. In 3D also: depth size pad, of stride 1.
+// A line of LAYERS: name pass n c side k size stride pad, of square images and filters. In 3D also: depth size pad, of stride 1.
 //
 // One JSON object a line on stdout: the layer, tile, parts, what was launched ("hconv_u_128x64x1/8"), median microseconds of a launch in
 // a CUDA graph. Every tile of hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass, halo_update.sass,

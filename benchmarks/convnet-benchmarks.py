@@ -3,11 +3,11 @@
     python benchmarks/convnet-benchmarks.py [--net alexnet,...] [--dtype float32] [--n N] [--layout NHWC] [--layers]
 
 A step is fprop and bprop: data gradients but the first layer's, weight gradients, gradients of ReLUs and pools; no
-bias, no weight update. gflops are of executed work (networks.py says what counts). Pictures are U(0, 1), weights normal
+bias, no weight update. gflops are of executed work (networks.py says what counts). Images are U(0, 1), weights normal
 and scaled so that activations keep their size. fprop alone and the whole step are each recorded once in a graph and
 replayed; bprop is the difference. --no-graph launches call by call.
 
-The peer runs the same network, weights and pictures in the same run, interleaved, in CUDA graphs too: NCHW or
+The peer runs the same network, weights and images in the same run, interleaved, in CUDA graphs too: NCHW or
 channels_last, eager or through torch.compile, whichever is fastest; TF32 off (--tf32: on), cuDNN's benchmark mode on.
 
 Exits 1 where a result is not finite, or differs from the peer's by more than rounding explains.
@@ -103,7 +103,7 @@ class Times:
 
 
 def inputs(net: Network) -> tuple[dict[str, Array], Array, Array]:
-    """Weights, pictures and the error of the output, float32 on the host."""
+    """Weights, images and the error of the output, float32 on the host."""
     rng = np.random.default_rng(2015)
     weights = {}
     for w in work(net):

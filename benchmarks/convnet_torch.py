@@ -1,4 +1,4 @@
-"""PyTorch with cuDNN as the peer of convnet-benchmarks.py: the same networks, weights and pictures, in CUDA graphs.
+"""PyTorch with cuDNN as the peer of convnet-benchmarks.py: the same networks, weights and images, in CUDA graphs.
 
 Eager and through torch.compile, in two memory formats: the fastest is the peer.
 """

@@ -17,7 +17,7 @@ Axes = int | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: n pictures of c channels, k filters in groups. An int stands for both axes of a picture; a tuple has a
+    """One layer: n images of c channels, k filters in groups. An int stands for both axes of an image; a tuple has a
     number for each axis, of which there are as many as sides. padding: None for half of what a filter reaches."""
 
     n: int

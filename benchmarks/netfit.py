@@ -65,7 +65,7 @@ class Row:
 
 
 def samples(model: Model, steps: int) -> tuple[Array, Array]:
-    """Random pictures (n, side, side, channels) and labels."""
+    """Random images (n, side, side, channels) and labels."""
     rng = np.random.default_rng(2015)
     n = model.batch * steps
     shape = (n, model.side, model.side, model.channels)
@@ -121,8 +121,8 @@ def theirs(model: Model, dtype: str, x: Array, y: Array, compiled: bool) -> Call
     net = torch.nn.Sequential(*chain).to("cuda", torch_dtype, memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(net.parameters(), 1e-5 if model.bytes else 1e-2, momentum=0.9, foreach=True)
 
-    def loss_of(pictures: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.cross_entropy(net(pictures.permute(0, 3, 1, 2).to(torch_dtype)).float(), labels)
+    def loss_of(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(net(images.permute(0, 3, 1, 2).to(torch_dtype)).float(), labels)
 
     forward = torch.compile(loss_of, mode="reduce-overhead") if compiled else loss_of
     host_x, host_y = torch.from_numpy(x), torch.from_numpy(y.astype(np.int64))
@@ -132,10 +132,10 @@ def theirs(model: Model, dtype: str, x: Array, y: Array, compiled: bool) -> Call
         total = torch.zeros((), device="cuda")
         for first in range(0, len(host_x), model.batch):
             which = order[first : first + model.batch]
-            pictures = host_x[which].pin_memory().to("cuda", non_blocking=True)
+            images = host_x[which].pin_memory().to("cuda", non_blocking=True)
             labels = host_y[which].pin_memory().to("cuda", non_blocking=True)
             optimizer.zero_grad(set_to_none=True)
-            loss = forward(pictures, labels)
+            loss = forward(images, labels)
             loss.backward()
             optimizer.step()
             total += loss.detach()

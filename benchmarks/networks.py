@@ -54,7 +54,7 @@ Layer = Conv | Pool | Full | Inception
 
 @dataclass(frozen=True)
 class Network:
-    """`title` is the name in reports; pictures are image x image with 3 channels."""
+    """`title` is the name in reports; images are image x image with 3 channels."""
 
     name: str
     title: str
@@ -180,7 +180,7 @@ NETWORKS = {
 
 
 def scaled(net: Network, n: int | None = None, divisor: int = 1, image: int | None = None) -> Network:
-    """The same layers with another batch, widths divided by `divisor` (at least 1), and pictures of another side."""
+    """The same layers with another batch, widths divided by `divisor` (at least 1), and images of another side."""
 
     def width(layer: Layer) -> Layer:
         if isinstance(layer, Inception):

@@ -6,7 +6,7 @@ CUDA-graph replays, interleaved, medians; buffers rotate past the L2. Bytes are 
 and for max also x (backward), once each; with the places of the maxima saved and read in place of x (pass "... argmax")
 also these. `of_copy` is their rate over that of a device-to-device copy in the same run.
 `peer` is PyTorch's pooling of the same case in its better memory format (channels_last or contiguous), where PyTorch
-with CUDA is installed. Two pictures of each result are compared: max bit for bit on values that differ within each
+with CUDA is installed. Two images of each result are compared: max bit for bit on values that differ within each
 window (its float16 gradient, and means, within 1e-2; float32 means within 1e-5). Exits 1 if one differs.
 """
 
@@ -35,13 +35,13 @@ except ImportError:
 
 L2_BYTES = 60 << 20
 REPEATS = 11
-COMPARED = 2  # pictures of each result that are compared
+COMPARED = 2  # images of each result that are compared
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Pool:
-    """One pooling: N pictures of C maps of side x side, square windows."""
+    """One pooling: N images of C maps of side x side, square windows."""
 
     op: str
     n: int

@@ -79,7 +79,7 @@ struct ConvOptions {
   // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
   const Tensor* mask = nullptr;
   // fprop, bprop: float32, contiguous, one number for each channel of a float result (y's filters, dx's channels): the sum of its
-  // elements over pictures and positions, as they are stored, and the sum of their squares.
+  // elements over images and positions, as they are stored, and the sum of their squares.
   const Tensor* channel_sum = nullptr;
   const Tensor* channel_sum_squares = nullptr;
   Rounding rounding;                              // of float and int8 results

@@ -1,4 +1,4 @@
-// fprop of int8 or uint8 pictures and int8 filters: what its ways cost, by a model of an H200.
+// fprop of int8 or uint8 images and int8 filters: what its ways cost, by a model of an H200.
 #pragma once
 
 #include "kernels/conv/problem.h"

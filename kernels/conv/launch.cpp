@@ -204,7 +204,7 @@ void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointe
   for (const Launch& l : mapping.launches) {
     if (epilogue.rounding.stochastic && !l.partial && l.c_at % 4 != 0) {
       throw InvalidArgument(
-          "conv: stochastic rounding of a batch of 2^31 or more elements needs pictures of a multiple of 4");
+          "conv: stochastic rounding of a batch of 2^31 or more elements needs images of a multiple of 4");
     }
     call.launch = l;
     call.c = l.partial ? pointers.workspace : pointers.out;

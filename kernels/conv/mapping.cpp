@@ -51,7 +51,7 @@ struct Geometry {
         w(strides_of(last, problem.k, cg, problem.filter)),
         y(strides_of(last, problem.n, pitch_of(problem, Role::y), out)) {}
 
-  // Of the memory that a tensor of pictures covers.
+  // Of the memory that a tensor of images covers.
   [[nodiscard]] std::int64_t elements(Role role) const {
     return last ? p.n * (role == Role::x ? x : y).outer : elements_of(p, role);
   }
@@ -63,7 +63,7 @@ Triple extents(bool own_inner, std::int64_t own, const Triple& spatial) {
   return {spatial[2], spatial[1], spatial[0]};
 }
 
-// `n` pictures from number `n0` on.
+// `n` images from number `n0` on.
 struct Batch {
   std::int64_t n0, n;
 };
@@ -229,10 +229,10 @@ std::vector<Batch> batches(ConvPass pass, const Geometry& g, const Limits& limit
   for (const Role role : {Role::x, Role::y}) {
     const std::int64_t all = g.elements(role);
     if (!g.last && all >= limits.elements) too_large(name_of(pass, role), all, limits.elements);
-    if (all / g.p.n >= limits.elements) too_large("one picture", all / g.p.n, limits.elements);
+    if (all / g.p.n >= limits.elements) too_large("one image", all / g.p.n, limits.elements);
   }
-  const std::int64_t picture = std::max(g.x.outer, g.y.outer);
-  std::int64_t most = std::max<std::int64_t>(1, (limits.elements - 1) / picture);
+  const std::int64_t image = std::max(g.x.outer, g.y.outer);
+  std::int64_t most = std::max<std::int64_t>(1, (limits.elements - 1) / image);
   if (most >= 4) most -= most % 4;  // random words come in fours
   std::vector<Batch> out;
   for (std::int64_t n0 = 0; n0 < g.p.n; n0 += most) out.push_back({n0, std::min(most, g.p.n - n0)});

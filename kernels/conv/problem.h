@@ -25,7 +25,7 @@ struct Roles {
 Roles roles_of(ConvPass pass);
 const char* name_of(ConvPass pass, Role role);  // "x", "dx", ...
 
-// (first, depth, height, width, channels) of a tensor, whose first is pictures or filters, and its strides as it lies in
+// (first, depth, height, width, channels) of a tensor, whose first is images or filters, and its strides as it lies in
 // memory. pitch: elements from pixel to pixel with channels last; 0: there are no others than the channels.
 struct Lying {
   Shape shape, strides;

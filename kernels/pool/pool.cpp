@@ -46,7 +46,7 @@ bool over_maps(const PoolProblem& p) {
   return p.window[0] != 1 || p.stride[0] != 1;
 }
 
-// A problem that one launch computes: some pictures of it, or some feature maps if these are outermost.
+// A problem that one launch computes: some images of it, or some feature maps if these are outermost.
 struct Part {
   PoolProblem p;
   Pointers pointers;
@@ -263,7 +263,7 @@ std::vector<Part> parts_of(Pass pass, const PoolProblem& p, const Pointers& poin
   const bool by_map = p.layout == Layout::batch_last;
   const std::int64_t outer = by_map ? p.in[0] : p.n;
   const std::int64_t x_all = volume({apart(p) ? p.x_pitch : p.in[0], p.in[1], p.in[2], p.in[3]}) * p.n;
-  const std::int64_t x_each = x_all / outer;  // elements of one picture, or of one feature map
+  const std::int64_t x_each = x_all / outer;  // elements of one image, or of one feature map
   const std::int64_t y_outer = by_map ? out[0] : p.n;
   const std::int64_t y_each = volume(out) * p.n / y_outer;
   if (x_all <= most && volume(out) * p.n <= most) return {{p, pointers, 0}};
@@ -274,7 +274,7 @@ std::vector<Part> parts_of(Pass pass, const PoolProblem& p, const Pointers& poin
                           "; windows over feature maps of a batch-last layout need less than 2^31");
   }
   if (each > most) {
-    throw InvalidArgument(std::string("pool: one ") + (by_map ? "feature map of all pictures" : "picture") + " has " +
+    throw InvalidArgument(std::string("pool: one ") + (by_map ? "feature map of all images" : "image") + " has " +
                           std::to_string(each) + " elements; needs less than 2^31");
   }
   std::vector<Part> parts;

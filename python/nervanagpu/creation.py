@@ -637,7 +637,7 @@ def identity(n: int, dtype: npt.DTypeLike | None = FLOAT32) -> GPUTensor:
 def meshgrid(*arrays: object, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[GPUTensor]:
     """The coordinates of a grid from those along its axes, a tensor for each.
 
-    indexing: "xy" (the first two axes swapped, as pictures have them) or "ij". sparse: with axes of length 1.
+    indexing: "xy" (the first two axes swapped, as images have them) or "ij". sparse: with axes of length 1.
     """
     choice("meshgrid", "indexing", indexing, ("xy", "ij"))
     rows = [asarray(a).reshape(-1) for a in arrays]

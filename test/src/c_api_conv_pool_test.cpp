@@ -14,7 +14,7 @@
 namespace nervanagpu {
 namespace {
 
-// Pictures of 16 x 16 with three channels and 64 filters of 3 x 3: small integers, so that all sums are exact.
+// Images of 16 x 16 with three channels and 64 filters of 3 x 3: small integers, so that all sums are exact.
 class CConvPoolTest : public test::OnEmulator {
  protected:
   CConvPoolTest() {

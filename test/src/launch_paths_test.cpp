@@ -255,7 +255,7 @@ void LaunchPaths::convolutions() {
   follow("bprop by pieces with a mask", [&] { conv_bprop(exact, more_maps, filters, more, masked); });
   masked.relu = true;
   follow("fprop by pieces with a mask", [&] { conv_fprop(exact, more_maps, filters, more, masked); });
-  ConvProblem strided;  // pictures of few channels, whose gradient goes by cells
+  ConvProblem strided;  // images of few channels, whose gradient goes by cells
   strided.n = 64, strided.c = 3, strided.k = 64;
   strided.in = {1, 112, 112}, strided.filter = {1, 7, 7}, strided.pad = {0, 3, 3}, strided.stride = {1, 2, 2};
   strided.x_type = strided.w_type = strided.y_type = Dtype::float16;
@@ -269,10 +269,10 @@ void LaunchPaths::convolutions() {
   });
   ConvProblem exact_first = first;
   exact_first.x_type = exact_first.w_type = exact_first.y_type = Dtype::float32;
-  const Tensor pictures = Tensor::empty({32, 224, 224, 3});
+  const Tensor images = Tensor::empty({32, 224, 224, 3});
   Tensor seven = Tensor::empty({64, 7, 7, 3}), response = Tensor::empty({32, 112, 112, 64});
-  follow("fprop of a first layer by pieces", [&] { conv_fprop(exact_first, pictures, seven, response, by_pieces); });
-  follow("update of a first layer by pieces", [&] { conv_update(exact_first, response, pictures, seven, by_pieces); });
+  follow("fprop of a first layer by pieces", [&] { conv_fprop(exact_first, images, seven, response, by_pieces); });
+  follow("update of a first layer by pieces", [&] { conv_update(exact_first, response, images, seven, by_pieces); });
   first.x_type = first.w_type = Dtype::int8, first.y_type = Dtype::int32, first.c = 32;
   Tensor sums = Tensor::empty({32, 112, 112, 64}, Dtype::int32);
   const Tensor bytes = Tensor::empty({32, 224, 224, 32}, Dtype::int8);

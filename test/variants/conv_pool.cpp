@@ -57,11 +57,11 @@ Outcome convolve_and_pool(Random& random, const Kernel& kernel, const Limits& li
   Bytes codes(static_cast<std::size_t>(count / 2));
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t channel = i % p.k, column = i / p.k % columns, line = i / p.k / columns % lines;
-    const std::int64_t picture = i / p.k / columns / lines;
+    const std::int64_t image = i / p.k / columns / lines;
     double best = 0;
     std::int64_t code = 15;  // of nobody
     for (std::int64_t at = 0; at < 4; ++at) {
-      const std::int64_t row = (picture * out[1] + 2 * line + at / 2) * out[2] + 2 * column + at % 2;
+      const std::int64_t row = (image * out[1] + 2 * line + at / 2) * out[2] + 2 * column + at % 2;
       const double v = y[static_cast<std::size_t>(row * p.k + channel)];
       if (v > best) best = v, code = at;
     }

@@ -32,7 +32,7 @@ PoolProblem draw(Random& random, const Kernel& kernel) {
     p.op = variant.at("OP") == "max" || argmax ? PoolOp::max : variant.at("OP") == "avg" ? PoolOp::avg : PoolOp::l2;
     p.dtype = variant.at("T") == "f16" ? Dtype::float16 : variant.at("T") == "bf16" ? Dtype::bfloat16 : Dtype::float32;
     if (v > 1) {
-      // Neighbours in memory are pictures or, if windows have one feature map, these.
+      // Neighbours in memory are images or, if windows have one feature map, these.
       if (p.layout == Layout::channels_first || maps) p.layout = Layout::batch_last;
       if (p.layout == Layout::batch_last) p.n = (p.n + v - 1) / v * v;
       if (p.layout == Layout::channels_last) p.in[0] = (p.in[0] + v - 1) / v * v;

@@ -20,20 +20,20 @@ constexpr std::int64_t kWidthOfUpdate = 4;                     // columns of a s
 constexpr std::int64_t kLanes = 32;                            // vectors of channels side by side, at most
 constexpr std::int64_t kMostOfGrid = 65535;                    // of its y
 constexpr std::int64_t kMostThreads = std::int64_t{1} << 30;   // of a launch
-constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // of a picture: its bytes are numbers of 32 bits
+constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // of an image: its bytes are numbers of 32 bits
 
 // Channels of a thread: four bytes of them.
 std::int64_t channels_of_thread(Dtype type) {
   return sgemm::half(type) ? 2 : 1;
 }
 
-// One picture of a tensor: pixels of `pitch` elements.
-struct Picture {
+// One image of a tensor: pixels of `pitch` elements.
+struct Plane {
   std::int64_t height = 0, width = 0, pitch = 0;
   [[nodiscard]] std::int64_t elements() const { return height * width * pitch; }
 };
 
-Picture picture_of(const ConvProblem& p, Role role) {
+Plane plane_of(const ConvProblem& p, Role role) {
   const auto lengths = role == Role::x ? p.in : p.out();
   return {lengths[1], lengths[2], pitch_of(p, role)};
 }
@@ -48,8 +48,8 @@ struct Walk {
   std::int64_t width = 1;               // columns of a strip
   std::int64_t tall = 1;                // rows
   std::int64_t li = 1, lm = 1, lw = 1, lh = 1;
-  std::int64_t pictures = 1;
-  [[nodiscard]] std::int64_t threads() const { return pictures * lm * lh * lw * li; }
+  std::int64_t images = 1;
+  [[nodiscard]] std::int64_t threads() const { return images * lm * lh * lw * li; }
 };
 
 constexpr std::int64_t kMultiprocessors = 132;  // whatever the device: an update's bits depend on it
@@ -72,7 +72,7 @@ double cost_of(ConvPass pass, const ConvProblem& p, const Walk& walk) {
   if (pass == ConvPass::update) {
     constexpr double kFirstRows = 2;  // a thread waits for those of each strip
     rows += kFirstRows;
-    const std::int64_t strips = walk.pictures * walk.lh * walk.lw;
+    const std::int64_t strips = walk.images * walk.lh * walk.lw;
     turns = ceil_div(strips, most_parts(p, walk, strips) * groups_of_update(p, walk));
   } else {
     constexpr std::int64_t kThreads = 128;  // of a CTA; so many CTAs run in the time of one:
@@ -114,14 +114,14 @@ Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
     walk.origin_h = -p.pad[1];
     walk.origin_w = -p.pad[2];
   }
-  const Picture along = picture_of(p, walk.along);
+  const Plane along = plane_of(p, walk.along);
   const std::int64_t vectors = p.c / channels_of_thread(p.x_type);
   walk.lm = ceil_div(vectors, kLanes);
   walk.li = ceil_div(vectors, walk.lm);
   walk.width = width;
   walk.lw = ceil_div(along.width + walk.skew_w, width);
   const std::int64_t rows = walk.back ? ceil_div(along.height + walk.skew_h, 2) : along.height;
-  walk.pictures = p.n * p.in[0];
+  walk.images = p.n * p.in[0];
   cut_rows(pass, p, rows, walk);
   return walk;
 }
@@ -134,7 +134,7 @@ struct Shares {
 
 Shares shares_of(const ConvProblem& p, const Walk& walk) {
   Shares s;
-  s.strips = walk.pictures * walk.lh * walk.lw;
+  s.strips = walk.images * walk.lh * walk.lw;
   const std::int64_t groups = groups_of_update(p, walk);
   s.chunk = ceil_div(ceil_div(s.strips, most_parts(p, walk, s.strips)), groups) * groups;
   s.parts = parts_of(ceil_div(s.strips, s.chunk), p.c * p.filter[1] * p.filter[2]);
@@ -152,12 +152,12 @@ std::string name_of(ConvPass pass, const ConvProblem& p) {
 // What both kinds of kernels are told of the tensors and how they are cut up.
 void add_walk(Values& v, const ConvProblem& p, const Walk& walk) {
   const auto size = static_cast<std::int64_t>(size_of(p.x_type));
-  const Picture u = picture_of(p, walk.gathered);
-  const Picture o = picture_of(p, walk.along);
+  const Plane u = plane_of(p, walk.gathered);
+  const Plane o = plane_of(p, walk.along);
   v.u32(p.c / channels_of_thread(p.x_type));
   v.divisor(walk.li).divisor(walk.lw).divisor(walk.lh).divisor(walk.lm);
-  for (const Picture& t : {u, o}) v.u32(t.elements() * size).u32(t.width * t.pitch).u32(t.pitch);
-  for (const Picture& t : {u, o}) v.u32(t.height).u32(t.width);
+  for (const Plane& t : {u, o}) v.u32(t.elements() * size).u32(t.width * t.pitch).u32(t.pitch);
+  for (const Plane& t : {u, o}) v.u32(t.height).u32(t.width);
   v.s32(walk.origin_h).s32(walk.origin_w).u32(walk.tall);
   if (walk.back) v.u32(walk.skew_h).u32(walk.skew_w);
 }
@@ -220,11 +220,11 @@ bool strips_take(ConvPass pass, const ConvProblem& p) {
     if (length % v != 0) return false;
   }
   for (const Role role : {Role::x, Role::y}) {
-    if (picture_of(p, role).elements() >= kMostElements) return false;
+    if (plane_of(p, role).elements() >= kMostElements) return false;
   }
   if (ceil_div(p.c / v, kLanes) > kMostOfGrid) return false;
   // More threads than any strips make; these numbers may be of any size.
-  const Picture along = picture_of(p, pass == ConvPass::bprop ? Role::x : Role::y);
+  const Plane along = plane_of(p, pass == ConvPass::bprop ? Role::x : Role::y);
   double threads = static_cast<double>(p.n) * static_cast<double>(p.in[0]);
   for (const std::int64_t length : {p.c / v + kLanes, along.height + 1, ceil_div(along.width + 1, kWidthOfUpdate)}) {
     threads *= static_cast<double>(length);

@@ -19,7 +19,7 @@ bool takes_strips(ConvPass pass, const ConvProblem& p);
 // Of a problem that takes() accepts: this epilogue is possible, but for the mask, which is left to relu_mask.sass.
 bool fits(ConvPass pass, const ConvProblem& p, const Epilogue& epilogue);
 
-// The order of an update's sums by strips (docs/numerics.md): of `tall` rows of dy and `width` columns, lh x lw in a picture.
+// The order of an update's sums by strips (docs/numerics.md): of `tall` rows of dy and `width` columns, lh x lw in an image.
 struct StripOrder {
   std::int64_t width = 1, tall = 1, lh = 1, lw = 1;
   std::int64_t groups = 1, chunk = 1;  // of threads in a part, and its strips

@@ -15,7 +15,7 @@ namespace nervanagpu::conv_detail::depthwise {
 namespace {
 
 constexpr std::int64_t kMostThreads = std::int64_t{1} << 30;   // of a launch
-constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // of a picture: its bytes are numbers of 32 bits
+constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // of an image: its bytes are numbers of 32 bits
 
 std::int64_t volume(const Triple& t) {
   return t[0] * t[1] * t[2];
@@ -40,10 +40,10 @@ Meeting meeting_of(ConvPass pass, const ConvProblem& p) {
   return m;
 }
 
-// A tensor's lengths and what lies from picture to picture, and from place to place along an axis, in elements.
+// A tensor's lengths and what lies from image to image, and from place to place along an axis, in elements.
 struct Places {
   Triple lengths, strides;
-  [[nodiscard]] std::int64_t picture() const { return lengths[0] * strides[0]; }
+  [[nodiscard]] std::int64_t image() const { return lengths[0] * strides[0]; }
 };
 
 Places places_of(const ConvProblem& p, Role role) {
@@ -99,7 +99,7 @@ void launch(Device& device, ConvPass pass, const ConvProblem& p, const Arguments
   for (const std::int64_t dilation : p.dilation) v.u32(dilation);
   v.each_s32(m.org);
   for (const std::int64_t div : m.div) v.divisor(div);
-  for (const Places& t : {u, o}) v.u32(t.picture() * size).u32(t.strides[0]).u32(t.strides[1]).u32(t.strides[2]);
+  for (const Places& t : {u, o}) v.u32(t.image() * size).u32(t.strides[0]).u32(t.strides[1]).u32(t.strides[2]);
   v.u32(m.turned ? 1 : 0).f32(a.alpha).f32(a.beta).u32(a.flags);
   v.u64(a.rounding.seed).u64(a.rounding.counter).u32(a.rounding.phase).u32(a.rounding.bits);
   v.f32(a.clip_low).f32(a.clip_high);
@@ -110,7 +110,7 @@ void launch(Device& device, ConvPass pass, const ConvProblem& p, const Arguments
 
 bool any_takes(ConvPass pass, const ConvProblem& p) {
   for (const Role role : {Role::x, Role::y}) {
-    if (places_of(p, role).picture() >= kMostElements) return false;
+    if (places_of(p, role).image() >= kMostElements) return false;
   }
   const std::int64_t elements = p.c * volume(p.filter);
   if (elements >= kMostThreads) return false;
@@ -135,10 +135,10 @@ void queue_any(Device& device, ConvPass pass, const ConvProblem& p, const ConvPo
     queue_sum(device, cut.parts, p.w_type, pointers, e, stream);
     return;
   }
-  // Some pictures at a time.
+  // Some images at a time.
   const Meeting m = meeting_of(pass, p);
   const auto bytes = [&](Role role) {
-    return static_cast<std::uint64_t>(places_of(p, role).picture()) * size_of(p.x_type);
+    return static_cast<std::uint64_t>(places_of(p, role).image()) * size_of(p.x_type);
   };
   const std::int64_t each = volume(places_of(p, m.o).lengths) * p.c;
   const std::int64_t step = std::max<std::int64_t>(kMostThreads / each, 1);

@@ -9,10 +9,10 @@
 namespace nervanagpu::conv_detail {
 namespace {
 
-// Fours of pictures, so that each part of the result begins at whole counters of random words.
+// Fours of images, so that each part of the result begins at whole counters of random words.
 constexpr std::int64_t kFour = 4;
 
-// Of a picture with what the windows reach around it.
+// Of an image with what the windows reach around it.
 std::int64_t padded_length(const ConvProblem& p, std::size_t axis) {
   return (p.out()[axis] - 1) * p.stride[axis] + p.dilation[axis] * (p.filter[axis] - 1) + 1;
 }
@@ -24,8 +24,8 @@ std::int64_t pitch_of(const ConvProblem& p) {
 
 // In float64: lengths of any size.
 bool affordable(const ConvProblem& p) {
-  constexpr double kMostWindows = 1 << 30;  // bytes of the least pictures at a time
-  constexpr double kMostPadded = 1U << 31;  // and of all pictures
+  constexpr double kMostWindows = 1 << 30;  // bytes of the least images at a time
+  constexpr double kMostPadded = 1U << 31;  // and of all images
   const auto real = [](std::int64_t v) { return static_cast<double>(v); };
   const auto out = p.out();
   const double windows = real(out[1]) * real(out[2]) * real(pitch_of(p));
@@ -48,7 +48,7 @@ Columns columns_of(const ConvProblem& p) {
   c.rows = out[1] * out[2];
   c.columns = p.filter[1] * p.filter[2] * p.c;
   c.pitch = pitch_of(p);
-  c.pictures = std::min(p.n, std::max<std::int64_t>(kBytes / (2 * c.rows * c.pitch) / kFour, 1) * kFour);
+  c.images = std::min(p.n, std::max<std::int64_t>(kBytes / (2 * c.rows * c.pitch) / kFour, 1) * kFour);
   c.padded = {padded_length(p, 1), padded_length(p, 2)};
   return c;
 }

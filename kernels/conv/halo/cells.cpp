@@ -88,13 +88,13 @@ std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p) {
 }
 
 double microseconds(const Cells& c, const ConvProblem& p, const Costs& costs) {
-  const auto pictures = static_cast<double>(c.pictures_bytes(p.n));
+  const auto images = static_cast<double>(c.images_bytes(p.n));
   const auto x = static_cast<double>(static_cast<std::int64_t>(size_of(p.x_type)) * p.x_elements());
-  return costs.cells.start + std::max((pictures + x) * 1e-6 / costs.memory, pictures / 2 * 1e-6 * costs.cells.elements);
+  return costs.cells.start + std::max((images + x) * 1e-6 / costs.memory, images / 2 * 1e-6 * costs.cells.elements);
 }
 
 double fprop_microseconds(const Cells& c, const ConvProblem& p) {
-  const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
+  const double bytes = static_cast<double>(c.images_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
                        static_cast<double>(size_of(p.y_type)) * static_cast<double>(p.y_elements());
   const halo::Work work = {'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes, c.channels};
   double least = std::numeric_limits<double>::infinity();
@@ -117,7 +117,7 @@ bool pays(ConvPass pass, const ConvProblem& p) {
 }
 
 halo_update::Work update_of(const Cells& c, const ConvProblem& p) {
-  const double bytes = static_cast<double>(c.pictures_bytes(p.n)) +
+  const double bytes = static_cast<double>(c.images_bytes(p.n)) +
                        2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(c.taps.count());
   return {c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.channels, p.k, bytes};
 }
@@ -145,8 +145,8 @@ Forced behind(const Forced& forced) {
   return out;
 }
 
-void copy_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
-                   const Stream& stream) {
+void copy_images(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
+                 const Stream& stream) {
   const Shape strides = lies(p, Role::x).strides;
   launch(device, {x, p.x_type, strides, p.n, {p.in[1], p.in[2]}, c.low, c.pixels, c.step, c.step, c.channels, p.c}, to,
          stream);

@@ -20,23 +20,23 @@ using Flat = std::array<std::int64_t, 2>;
 
 struct Cells {
   Flat step = {1, 1}, low = {0, 0};  // of a cell's pixels; the first cell's first
-  Flat pixels = {1, 1};              // cells of a picture
+  Flat pixels = {1, 1};              // cells of an image
   std::int64_t elements = 1;         // of a cell
-  std::int64_t channels = 8;         // of the pictures of cells: multiples of 16 bytes, and 16 at least
+  std::int64_t channels = 8;         // of the images of cells: multiples of 16 bytes, and 16 at least
   std::int64_t wide = 16;            // of the filters of cells: whole products
-  Gather taps;                       // of the pictures of cells
-  [[nodiscard]] std::int64_t pictures_bytes(std::int64_t n) const { return 2 * n * pixels[0] * pixels[1] * channels; }
+  Gather taps;                       // of the images of cells
+  [[nodiscard]] std::int64_t images_bytes(std::int64_t n) const { return 2 * n * pixels[0] * pixels[1] * channels; }
   [[nodiscard]] std::int64_t filters_bytes(std::int64_t k) const { return 2 * k * taps.all_taps() * wide; }
 };
 
-// Pictures, or filters, as they lie, and how they are cut.
+// Images, or filters, as they lie, and how they are cut.
 struct Source {
   std::uint64_t address = 0;
   Dtype type = Dtype::float16;
-  Shape strides;  // of pictures, depth, height, width, channels: elements
+  Shape strides;  // of images, depth, height, width, channels: elements
   std::int64_t n = 1;
   Flat size = {1, 1}, low = {0, 0};   // in pixels; the first cell's first
-  Flat pixels = {1, 1};               // cells of a picture
+  Flat pixels = {1, 1};               // cells of an image
   Flat step = {1, 1}, cell = {1, 1};  // from cell to cell, and of a cell
   std::int64_t channels = 8;          // of the result
   std::int64_t of_pixel = 1;          // channels
@@ -63,9 +63,9 @@ double fprop_microseconds(const Cells& c, const ConvProblem& p);
 // Microseconds of the copies, by a model of an H200.
 double microseconds(const Cells& c, const ConvProblem& p, const Costs& costs = kFitted);
 
-// The pictures x, and the filters w, as cells at `to`.
-void copy_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
-                   const Stream& stream);
+// The images x, and the filters w, as cells at `to`.
+void copy_images(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
+                 const Stream& stream);
 void copy_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                   const Stream& stream);
 

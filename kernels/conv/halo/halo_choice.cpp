@@ -75,7 +75,7 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
 double microseconds(const Work& w, const Frame& f, std::size_t variant, int multiprocessors, const Costs& all) {
   const Costs::Halo& costs = all.halo;
   const Variant& t = kVariants[variant];
-  const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows) * ceil_div(w.columns, t.columns);
+  const std::int64_t tiles = ceil_div(f.places(w.images), t.rows) * ceil_div(w.columns, t.columns);
   const std::int64_t blocks = ceil_div(w.channels, kBlock);
   const auto taps = static_cast<double>(w.taps.all_taps());
   const double rows = static_cast<double>(ceil_div(w.columns, kBox) * kBox) /
@@ -92,7 +92,7 @@ double microseconds(const Work& w, const Frame& f, std::size_t variant, int mult
   if (w.pass == 'f' && wants_zeros(w.channels)) copies += costs.part_row * taps * rows;
   const auto waves = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   GemmProblem g;
-  g.m = f.places(w.pictures), g.n = w.columns, g.k = blocks * kBlock;
+  g.m = f.places(w.images), g.n = w.columns, g.k = blocks * kBlock;
   g.a_type = Dtype::float16;
   const bool early = hgemm::starts_early(g, {Form::tiles, t.rows, t.columns}, 1);
   return (early ? costs.early : costs.start) +
@@ -118,7 +118,7 @@ std::optional<Frame> frame_of(const Work& w) {
     if (g.low[axis] < -kCorner || g.low[axis] > kCorner || behind < -kCorner || behind > kCorner) return std::nullopt;
   }
   f.reach = (g.taps[1] - 1) * g.move[1] * f.width + (g.taps[0] - 1) * g.move[0];
-  if (f.places(w.pictures) >= kLimit - kMostRows || w.channels >= kLimit) return std::nullopt;
+  if (f.places(w.images) >= kLimit - kMostRows || w.channels >= kLimit) return std::nullopt;
   return f;
 }
 

@@ -20,19 +20,19 @@ constexpr std::int64_t kRowBytes = 16 * kRowUnits;
 
 // What a launch has to do.
 struct Work {
-  char pass = 'f';                          // or 'b'
-  Gather taps;                              // of the gathered tensor
-  Inner size = {1, 1, 1};                   // of its pictures
-  std::int64_t pictures = 1, channels = 1;  // of the group
-  std::int64_t columns = 1;                 // of the result
-  double bytes = 0;                         // of operands and result
-  std::int64_t stored = channels;           // that memory has, zeros among them
+  char pass = 'f';                        // or 'b'
+  Gather taps;                            // of the gathered tensor
+  Inner size = {1, 1, 1};                 // of its images
+  std::int64_t images = 1, channels = 1;  // of the group
+  std::int64_t columns = 1;               // of the result
+  double bytes = 0;                       // of operands and result
+  std::int64_t stored = channels;         // that memory has, zeros among them
 };
 
-// Places around a picture (halo.sass), and by how many rows the last tap lies further on.
+// Places around an image (halo.sass), and by how many rows the last tap lies further on.
 struct Frame {
   std::int64_t width = 1, height = 1, reach = 0;
-  [[nodiscard]] std::int64_t places(std::int64_t pictures) const { return width * height * pictures; }
+  [[nodiscard]] std::int64_t places(std::int64_t images) const { return width * height * images; }
 };
 
 // None: the kernels cannot do it.

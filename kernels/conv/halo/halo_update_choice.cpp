@@ -82,7 +82,7 @@ std::optional<Choice> choose(const Work& w, const Forced& forced) {
   constexpr std::int64_t kMost = std::int64_t{1} << 24;      // blocks, and places of a line
   constexpr std::int64_t kMostSums = std::int64_t{1} << 31;  // elements
   const Gather& g = w.taps;
-  const std::optional<halo::Frame> frame = halo::frame_of({'f', g, w.size, w.pictures, w.channels, w.filters});
+  const std::optional<halo::Frame> frame = halo::frame_of({'f', g, w.size, w.images, w.channels, w.filters});
   if (!frame || frame->width - g.positions[0] > kCorner || frame->height - g.positions[1] > kCorner)
     return std::nullopt;
   const std::int64_t line = g.move[1] * frame->width;
@@ -105,7 +105,7 @@ std::optional<Choice> choose(const Work& w, const Forced& forced) {
         c.circle = circle_of(each);
         c.ahead = ceil_div((lines - 1) * line + apart, kBlock);
         c.depth = planes * kPlane;
-        c.blocks = ceil_div(frame->places(w.pictures), kBlock);
+        c.blocks = ceil_div(frame->places(w.images), kBlock);
         if (c.ahead + 2 > c.circle || c.blocks >= kMost || c.tiles >= (1 << 16)) continue;
         const std::int64_t room = std::max<std::int64_t>(hgemm::kProcessors / (c.tiles * filter_tiles), 1);
         c.split_blocks = ceil_div(c.blocks, std::min(forced.splits > 0 ? forced.splits : room, c.blocks));
@@ -149,7 +149,7 @@ void put(Values& v, const Work& w, const Choice& c, std::uint64_t sums, const Pi
   v.divisor(c.frame.width).divisor(c.frame.height).s32(g.low[0]).s32(g.low[1]).u32(g.move[1] * c.frame.width);
   v.u32(g.taps[0]).u32(g.taps[1]).u32(c.lines).divisor(c.planes).divisor(c.plane_tiles);
   v.u32(c.circle).u32(c.ahead).u32(std::min(c.circle, c.ahead + kStages)).u32(kRowUnits * g.move[0] << 16);
-  v.u64(dy.address).u64(x.address).u32(2 * dy.pitch).u32(2 * x.pitch).u32(w.channels).u32(w.pictures);
+  v.u64(dy.address).u64(x.address).u32(2 * dy.pitch).u32(2 * x.pitch).u32(w.channels).u32(w.images);
   v.u32(g.positions[0]).u32(g.positions[1]).u32(x.size[0]).u32(x.size[1]).u32(g.move[0]).u32(g.move[1]);
 }
 

@@ -14,11 +14,11 @@ namespace nervanagpu::conv_detail::halo_update {
 
 // What a launch has to do.
 struct Work {
-  Gather taps;                              // of x
-  Inner size = {1, 1, 1};                   // of its pictures
-  std::int64_t pictures = 1, channels = 1;  // of the group
-  std::int64_t filters = 1;                 // of the group
-  double bytes = 0;                         // of operands and result
+  Gather taps;                            // of x
+  Inner size = {1, 1, 1};                 // of its images
+  std::int64_t images = 1, channels = 1;  // of the group
+  std::int64_t filters = 1;               // of the group
+  double bytes = 0;                       // of operands and result
 };
 
 struct Choice {

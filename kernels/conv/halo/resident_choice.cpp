@@ -42,13 +42,13 @@ std::int64_t steps_of(const Gather& taps, std::int64_t channels) {
 double microseconds(const halo::Work& w, const halo::Frame& f, int columns, int row, int multiprocessors,
                     const Costs& all) {
   const Costs::Resident& costs = all.resident;
-  const std::int64_t tiles = ceil_div(f.places(w.pictures), kRows);
+  const std::int64_t tiles = ceil_div(f.places(w.images), kRows);
   const double products = static_cast<double>(steps_of(w.taps, w.channels)) * costs.step * columns / 64;
   const double patch = static_cast<double>(kRows + f.reach) * (2 * w.stored < row ? costs.part_row : costs.whole_row);
   const double tile = std::max({products, (products + costs.epilogue * columns / 64) / 2, patch});  // two crews
   const auto waves = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   GemmProblem g;
-  g.m = f.places(w.pictures), g.n = w.columns, g.k = 1;
+  g.m = f.places(w.images), g.n = w.columns, g.k = 1;
   g.a_type = Dtype::float16;
   const bool early = hgemm::starts_early(g, {Form::tiles, kRows, columns}, 1);
   return (early ? costs.early : costs.start) + h200::together(waves * tile, w.bytes * 1e-6 / all.memory);

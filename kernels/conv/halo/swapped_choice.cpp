@@ -59,7 +59,7 @@ double microseconds(const halo::Work& w, const halo::Frame& f, const Variant& t,
   constexpr std::int64_t kVector = 8;  // columns that a lane stores
   const double chunk = costs.chunk + (w.columns % kVector == 0 ? 0 : costs.any);
   const double last = costs.tile + chunk * static_cast<double>(ceil_div(t.places, kChunk));
-  const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows());
+  const std::int64_t tiles = ceil_div(f.places(w.images), t.rows());
   const std::int64_t blocks = ceil_div(w.channels, halo::kBlock);
   const auto products = static_cast<double>(w.taps.taps[1] * products_of(w.taps, t.taps));
   const auto block = [&](std::int64_t channels) {

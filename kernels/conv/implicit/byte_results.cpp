@@ -12,7 +12,7 @@ namespace {
 
 // Parts of the workspace, from `base` on.
 struct Places {
-  std::uint64_t sums = 0, bias = 0, scale = 0;  // bias, scale: of each picture's channels
+  std::uint64_t sums = 0, bias = 0, scale = 0;  // bias, scale: of each image's channels
   std::uint64_t result = 0;                     // without what lies between its pixels
   std::uint64_t inner = 0;                      // the sums' own workspace
 };
@@ -27,7 +27,7 @@ Places places_of(const ConvProblem& p, std::uint64_t base) {
   return at;
 }
 
-// The sums as a matrix, or as one of each picture.
+// The sums as a matrix, or as one of each image.
 SplitSum matrix_of(const ConvProblem& p) {
   SplitSum s;
   const std::int64_t places = p.y_elements() / p.k;
@@ -43,7 +43,7 @@ SplitSum matrix_of(const ConvProblem& p) {
   return s;
 }
 
-// A number of each channel, for each picture.
+// A number of each channel, for each image.
 std::uint64_t repeated(const ConvProblem& p, std::uint64_t from, std::uint64_t to, const Stream& stream) {
   if (from == 0 || p.layout != Layout::channels_first) return from;
   Tensor out = Tensor::wrap(to, {p.n, p.k}, {p.k, 1}, Dtype::float32);

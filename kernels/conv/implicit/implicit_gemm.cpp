@@ -151,7 +151,7 @@ std::optional<std::vector<Gather>> gathers(ConvPass pass, const ConvProblem& p) 
   return all;
 }
 
-std::optional<Gather> over_pictures(const Gather& g, const ConvProblem& p, const Inner& size) {
+std::optional<Gather> over_images(const Gather& g, const ConvProblem& p, const Inner& size) {
   if (volume(p)) return std::nullopt;
   Gather all = g;
   all.positions[2] = p.n;

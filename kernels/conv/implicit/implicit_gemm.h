@@ -27,7 +27,7 @@ struct Gather {
   Inner first = {0, 0, 0}, stride = {1, 1, 1};  // of the pixels of the result: position i is first + i * stride
   [[nodiscard]] std::int64_t count() const { return positions[0] * positions[1] * positions[2]; }
   [[nodiscard]] std::int64_t all_taps() const { return taps[0] * taps[1] * taps[2]; }
-  // Pixels of a picture of this size that are read: strides pass over some.
+  // Pixels of an image of this size that are read: strides pass over some.
   [[nodiscard]] std::int64_t pixels(const Inner& size) const {
     std::int64_t all = 1;
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -49,9 +49,9 @@ bool volume(const ConvProblem& p);
 // The copy engine's maps can say it, of pixels of a tensor of this size. volume: maps of rank 5.
 bool possible(const Gather& g, const Inner& size, bool volume);
 
-// The positions of all pictures, as if pictures lay one after the other along the depth: a map has its last coordinate for
+// The positions of all images, as if images lay one after the other along the depth: a map has its last coordinate for
 // something else then. None: there is a depth, or maps cannot say it.
-std::optional<Gather> over_pictures(const Gather& g, const ConvProblem& p, const Inner& size);
+std::optional<Gather> over_images(const Gather& g, const ConvProblem& p, const Inner& size);
 
 // A tensor with channels last: some of its channels, and elements from pixel to pixel.
 struct Pixels {
@@ -68,7 +68,7 @@ std::int64_t block_of(Dtype type);
 
 // Columns of `pixels` pixels, of a block's channels.
 TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32_t pixels);
-// The same of each of several groups of channels, which lie side by side: size, positions and taps are over_pictures().
+// The same of each of several groups of channels, which lie side by side: size, positions and taps are over_images().
 TensorMap groups_map(const Pixels& t, const Gather& g, std::int64_t groups, std::uint32_t pixels);
 // A block's channels of `filters` filters at a tap. w: `size` and `n` are taps and filters.
 TensorMap filters_map(const Pixels& w, std::uint32_t filters);

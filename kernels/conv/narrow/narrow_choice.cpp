@@ -81,10 +81,10 @@ bool expressible(const ConvProblem& p, const Choice& c) {
     if (reach >= kFar) return false;
   }
   const Shape strides = lies(p, Role::x).strides;
-  std::int64_t picture = 0;
+  std::int64_t image = 0;
   for (const std::size_t axis : {1U, 2U})
-    picture += (p.in[axis] + 2 * p.pad[axis] + kEight * p.stride[axis] + p.filter[axis]) * strides[axis + 1];
-  if (2 * (picture + kMostChannels * strides[4]) >= kMostBytes) return false;
+    image += (p.in[axis] + 2 * p.pad[axis] + kEight * p.stride[axis] + p.filter[axis]) * strides[axis + 1];
+  if (2 * (image + kMostChannels * strides[4]) >= kMostBytes) return false;
   const Shape filters = lies(p, Role::w).strides;
   if (2 * std::max({filters[0], filters[2], filters[3], filters[4]}) >= kMostBytes) return false;
   return c.tiles < kMostTiles && p.n * p.out()[1] * c.out_w < kMostBytes && p.stride[1] * (c.units + 4) < kMostOffset;

@@ -28,7 +28,7 @@ struct Choice {
   std::int64_t tile_lines = 8;  // a tile is 8 neighbours of each
   std::int64_t out_w = 0;       // rows of C in a line
   std::int64_t tiles_w = 0, tiles_h = 0;
-  std::int64_t tiles = 0;               // of all pictures
+  std::int64_t tiles = 0;               // of all images
   std::int64_t room = 0, raw_room = 0;  // bytes of a patch, and of its lines of x as they lie
   double microseconds = 0;              // by a model of an H200, with the copy of the filters
   [[nodiscard]] std::int64_t depth() const { return 16 * steps; }  // elements of a row of the filters' copy

@@ -335,7 +335,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.s32(f.tap0).each_s32(f.tap_step);
     v.divisor(l.classes.empty() ? choice.splits : l.packs)
         .u32(l.group_channels)
-        .u32(l.group_pictures)
+        .u32(l.group_images)
         .u32(l.group_filters);
     if (l.pass == 'h') v.u32(f.all_taps() * l.divisor);
     if (l.pass == 'c') {
@@ -379,11 +379,11 @@ Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const
   l.w.address += static_cast<std::uint64_t>(from * first * l.w.count() * w.pitch);
   constexpr std::uint32_t kRows = 128;
   std::optional<Gather> over;
-  if (count > 1 && l.x.channels % block != 0) over = over_pictures(f, p_, l.x.size);
+  if (count > 1 && l.x.channels % block != 0) over = over_images(f, p_, l.x.size);
   if (over) {
     l.gather = *over;
     l.deep = true;
-    l.group_pictures = 1;
+    l.group_images = 1;
     l.a = groups_map(l.x, *over, count, kRows);
   } else {
     Pixels all = l.x;
@@ -418,7 +418,7 @@ Pass::Launch Pass::of_classes(const classes::Launch& c, const Pixels& gathered, 
   l.row_n = out.size[0] * out.size[1] * out.size[2];
   l.rows = p_.n * l.row_n;
   l.row_steps = {1, out.size[0], out.size[0] * out.size[1]};
-  if (l.group_pictures != 0) {  // the depth is that of the pictures
+  if (l.group_images != 0) {  // the depth is that of the images
     l.row_steps[2] = l.row_n;
     for (classes::Class& each : l.classes) each.positions[2] = l.gather.positions[2];
   }
@@ -449,7 +449,7 @@ bool Pass::in_their_places(const std::vector<Gather>& all, const Pixels& gathere
     launches.push_back(of_classes(c, gathered, w, out, packs));
     together += microseconds_of(launches.back());
   }
-  // Maps over all pictures have shorter reach.
+  // Maps over all images have shorter reach.
   if (launches.front().deep && !volume(p_) && !classes::launches(all, gathered.size, true)) return false;
   double apart = 0;
   for (const Gather& f : all) {

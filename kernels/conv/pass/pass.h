@@ -92,12 +92,12 @@ class Pass {
     std::int64_t channels = 0;  // update: of each tap, where these are no blocks of 64; else 0
     double bytes = 0;
     std::int64_t packs = 1;
-    std::int64_t group_channels = 0, group_pictures = 0, group_filters = 0;  // hconv.sass's
+    std::int64_t group_channels = 0, group_images = 0, group_filters = 0;  // hconv.sass's
     std::int64_t block = 0;         // update: rows of the sums that are a group's
     std::int64_t first_column = 0;  // of the result's channels
     bool deep = false;              // maps of rank 5
     Pixels gathered;                // by gconv.sass; of 0 channels: hconv.sass
-    // c: rows of the result, and how many of them lie from a position to the next: along an axis, and from picture to picture.
+    // c: rows of the result, and how many of them lie from a position to the next: along an axis, and from image to image.
     std::int64_t rows = 0, row_n = 0;
     Inner row_steps = {0, 0, 0};
     std::vector<classes::Class> classes;
@@ -192,7 +192,7 @@ class Pass {
   void few_update(const Pixels& dy, const Pixels& x, const Pixels& out);
   std::uint64_t padded(const Columns& c);
   std::uint64_t matrix(const Columns& c);
-  void gather(const Columns& c, std::uint64_t pictures, std::int64_t first, std::int64_t count, std::uint64_t to);
+  void gather(const Columns& c, std::uint64_t images, std::int64_t first, std::int64_t count, std::uint64_t to);
   void multiply(GemmProblem g);
   void columns_fprop(const Pixels& out);
   void columns_update(const Pixels& dy, const Pixels& out);

@@ -89,17 +89,17 @@ void Pass::few_update(const Pixels& dy, const Pixels& x, const Pixels& out) {
 // x with zeros around it, channels last.
 std::uint64_t Pass::padded(const Columns& c) {
   const std::int64_t line = c.padded[1] * p_.c;
-  const std::int64_t picture = c.padded[0] * line;
-  const std::uint64_t to = arena_.take(2 * p_.n * picture);
+  const std::int64_t image = c.padded[0] * line;
+  const std::uint64_t to = arena_.take(2 * p_.n * image);
   if (device_ == nullptr) return to;
-  device_->fill(to, 0, 2, static_cast<std::size_t>(p_.n * picture), stream_.handle());
+  device_->fill(to, 0, 2, static_cast<std::size_t>(p_.n * image), stream_.handle());
   const std::int64_t height = std::min(p_.in[1], c.padded[0] - p_.pad[1]);
   const std::int64_t width = std::min(p_.in[2], c.padded[1] - p_.pad[2]);
   if (height <= 0 || width <= 0) return to;
   const Shape some = {p_.n, 1, height, width, p_.c};
   const std::uint64_t first = to + static_cast<std::uint64_t>(2 * (p_.pad[1] * line + p_.pad[2] * p_.c));
   const std::uint64_t from = pass_ == ConvPass::fprop ? at_.in1 : at_.in2;
-  copy(from, p_.x_type, {some, lies(Role::x).strides}, first, p_.x_type, {some, {picture, picture, line, p_.c, 1}});
+  copy(from, p_.x_type, {some, lies(Role::x).strides}, first, p_.x_type, {some, {image, image, line, p_.c, 1}});
   return to;
 }
 
@@ -112,15 +112,15 @@ std::uint64_t Pass::matrix(const Columns& c) {
   return to;
 }
 
-// The windows of `count` pictures from `first` on.
-void Pass::gather(const Columns& c, std::uint64_t pictures, std::int64_t first, std::int64_t count, std::uint64_t to) {
+// The windows of `count` images from `first` on.
+void Pass::gather(const Columns& c, std::uint64_t images, std::int64_t first, std::int64_t count, std::uint64_t to) {
   const auto out = p_.out();
   const std::int64_t line = c.padded[1] * p_.c;
-  const std::int64_t picture = c.padded[0] * line;
+  const std::int64_t image = c.padded[0] * line;
   const std::int64_t run = p_.filter[2] * p_.c;  // neighbours in memory
   const Shape windows = {count, out[1], out[2], p_.filter[1], run};
-  copy(pictures + static_cast<std::uint64_t>(2 * first * picture), p_.x_type,
-       {windows, {picture, p_.stride[1] * line, p_.stride[2] * p_.c, p_.dilation[1] * line, 1}}, to, p_.x_type,
+  copy(images + static_cast<std::uint64_t>(2 * first * image), p_.x_type,
+       {windows, {image, p_.stride[1] * line, p_.stride[2] * p_.c, p_.dilation[1] * line, 1}}, to, p_.x_type,
        {windows, {c.rows * c.pitch, out[2] * c.pitch, c.pitch, run, 1}});
 }
 
@@ -137,13 +137,13 @@ void Pass::multiply(GemmProblem g) {
 
 void Pass::columns_fprop(const Pixels& out) {
   const Columns c = columns_of(p_);
-  const std::uint64_t pictures = padded(c);
+  const std::uint64_t images = padded(c);
   const std::uint64_t w = matrix(c);
-  const std::uint64_t windows = arena_.take(2 * c.pictures * c.rows * c.pitch);
-  for (std::int64_t first = 0; first < p_.n; first += c.pictures) {
-    const std::int64_t count = std::min(c.pictures, p_.n - first);
+  const std::uint64_t windows = arena_.take(2 * c.images * c.rows * c.pitch);
+  for (std::int64_t first = 0; first < p_.n; first += c.images) {
+    const std::int64_t count = std::min(c.images, p_.n - first);
     const std::int64_t before = first * c.rows * out.pitch;
-    gather(c, pictures, first, count, windows);
+    gather(c, images, first, count, windows);
     GemmProblem g = epilogue(0, p_.k);
     g.b_transposed = true;
     g.a = windows;
@@ -162,18 +162,18 @@ void Pass::columns_fprop(const Pixels& out) {
 
 void Pass::columns_update(const Pixels& dy, const Pixels& out) {
   const Columns c = columns_of(p_);
-  const std::uint64_t pictures = padded(c);
-  const std::uint64_t windows = arena_.take(2 * c.pictures * c.rows * c.pitch);
-  const bool several = c.pictures < p_.n;
+  const std::uint64_t images = padded(c);
+  const std::uint64_t windows = arena_.take(2 * c.images * c.rows * c.pitch);
+  const bool several = c.images < p_.n;
   GemmProblem whole = epilogue(0, c.columns);
   whole.m = p_.k;
   whole.c = out.address;
   whole.c_type = out.type;
   whole.ldc = c.columns;
   if (several) whole.workspace = arena_.take(4 * p_.k * c.columns);
-  for (std::int64_t first = 0; first < p_.n; first += c.pictures) {
-    const std::int64_t count = std::min(c.pictures, p_.n - first);
-    gather(c, pictures, first, count, windows);
+  for (std::int64_t first = 0; first < p_.n; first += c.images) {
+    const std::int64_t count = std::min(c.images, p_.n - first);
+    gather(c, images, first, count, windows);
     GemmProblem g = whole;
     if (several) {
       g = epilogue(0, c.columns);

@@ -244,14 +244,14 @@ void Pass::cells_update(const cells::Cells& c, const Pixels& dy, const Pixels& o
   Launch l;
   l.pass = 'u';
   l.gather = c.taps;
-  l.x = {arena_.take(c.pictures_bytes(p_.n)), p_.x_type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
+  l.x = {arena_.take(c.images_bytes(p_.n)), p_.x_type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
   l.w = dy;
   const std::int64_t taps = c.taps.all_taps();
   const std::uint64_t gradient = arena_.take(4 * p_.k * taps * c.channels);
   note([&] {
     return Modelled{"cells", 1, [c, p = p_](const Costs& costs) { return cells::microseconds(c, p, costs); }};
   });
-  if (device_ != nullptr) cells::copy_pictures(*device_, c, p_, at_.in2, l.x.address, stream_);
+  if (device_ != nullptr) cells::copy_images(*device_, c, p_, at_.in2, l.x.address, stream_);
   l.gemm = epilogue(0, taps * c.channels);
   l.gemm.m = p_.k;
   l.gemm.k = ceil_div(dy.count(), kBlock) * kBlock;
@@ -290,13 +290,13 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   l.pass = 'f';
   l.gather = c.taps;
   const Dtype type = sgemm::byte(p_.x_type) ? Dtype::float16 : p_.x_type;
-  l.x = {arena_.take(c.pictures_bytes(p_.n)), type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
+  l.x = {arena_.take(c.images_bytes(p_.n)), type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
   l.w = {arena_.take(c.filters_bytes(p_.k)), type, c.wide, c.wide, c.taps.taps, p_.k};
   note([&] {
     return Modelled{"cells", 1, [c, p = p_](const Costs& costs) { return cells::microseconds(c, p, costs); }};
   });
   if (device_ != nullptr) {
-    cells::copy_pictures(*device_, c, p_, at_.in1, l.x.address, stream_);
+    cells::copy_images(*device_, c, p_, at_.in1, l.x.address, stream_);
     cells::copy_filters(*device_, c, p_, at_.in2, l.w.address, stream_);
   }
   l.gemm = epilogue(0, out.channels);
@@ -307,7 +307,7 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   l.gemm.ldc = out.pitch;
   put_mask(l.gemm, 0, 0);
   expect_parts(l);
-  l.bytes = static_cast<double>(c.pictures_bytes(p_.n)) + static_cast<double>(c.filters_bytes(p_.k)) +
+  l.bytes = static_cast<double>(c.images_bytes(p_.n)) + static_cast<double>(c.filters_bytes(p_.k)) +
             static_cast<double>(size_of(p_.y_type)) * static_cast<double>(p_.y_elements());
   arena_.release(mark);
   const halo::Work work = halo_work(l);

@@ -19,12 +19,12 @@ using cells::Flat;
 struct Cells {
   Flat size = {1, 1};         // pixels of a cell, along height and width
   Flat step = {1, 1};         // from a cell of x to the next; of a filter: every size[0], step[1]
-  Flat pixels = {1, 1};       // cells of a picture
+  Flat pixels = {1, 1};       // cells of an image
   Flat filter = {1, 1};       // cells of a filter, those that are zero included
   std::int64_t elements = 1;  // of a cell
   std::int64_t channels = 8;  // of a cell as it lies: 8, 16, 32 or 64
   Gather taps;
-  // Pictures, or filters, as conv_bf16x6.sass gathers them.
+  // Images, or filters, as conv_bf16x6.sass gathers them.
   [[nodiscard]] Pixels pictures(std::int64_t n) const;
   [[nodiscard]] Pixels filters(std::int64_t k) const;
   // Of the three pieces of all cells.

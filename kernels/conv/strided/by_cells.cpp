@@ -39,7 +39,7 @@ bool fits_numbers(const Cells& c, const ConvProblem& p) {
   const auto space = space_of(c);
   const std::int64_t plane = space[1] * space[2] * channels_of(c) * width_of(p.x_type);
   const Lying x = lies(p, Role::x);
-  std::int64_t reach = width_of(p.x_type);  // in a picture
+  std::int64_t reach = width_of(p.x_type);  // in an image
   for (std::size_t i = 1; i < x.shape.size(); ++i) reach += (x.shape[i] - 1) * x.strides[i] * width_of(p.x_type);
   if (plane >= kLimit || reach >= kLimit || p.x_elements() >= kLimit) return false;
   return std::max({c.before[0], c.before[1] * p.c, p.in[1], p.in[2] * p.c}) < kLimit / 2;

@@ -112,7 +112,7 @@ void check(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
       throw InvalidArgument(given + "the result has " + std::to_string(result.places) + " positions of " +
                             std::to_string(result.channels) +
                             " channels; needs less than 2^31 positions, 2^30 channels and, where they are not last, "
-                            "2^31 pictures' channels");
+                            "2^31 images' channels");
     }
   }
   if (pointers.channel_sum != 0 && pointers.channel_sum == pointers.channel_sum_squares) {

@@ -112,7 +112,7 @@ TEST_P(ConvPoolTest, OneKernelHasTheBitsOfTwo) {
   }
 }
 
-// Windows, strides and layers that no kernel pools, and pictures that begin in the midst of 16 bytes.
+// Windows, strides and layers that no kernel pools, and images that begin in the midst of 16 bytes.
 TEST_P(ConvPoolTest, OthersAreTwoKernels) {
   if (checked()) return;
   Layer l = first_layer(Dtype::float16, 1, 15, 20, 16, 3);

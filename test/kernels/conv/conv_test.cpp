@@ -247,7 +247,7 @@ TEST_P(ConvTest, EveryVariantAddsChunks) {
 // way, and has several times the error where they go any way.
 TEST_P(ConvTest, LongSumsHaveTheErrorsOfChunks) {
   if (checked()) return;
-  constexpr std::int64_t kTerms = 4608, kColumns = 12, kPictures = 4, kWide = 3;
+  constexpr std::int64_t kTerms = 4608, kColumns = 12, kImages = 4, kWide = 3;
   constexpr double kRoundings = 256 + 18 - 1;  // of a chunk, and of 18 chunks that are added
   constexpr double kBound = kRoundings * 0x1p-24 / (1 - kRoundings * 0x1p-24);
   std::uniform_real_distribution<double> uniform;
@@ -256,7 +256,7 @@ TEST_P(ConvTest, LongSumsHaveTheErrorsOfChunks) {
     if (variant(*k, "XT") != "f32") continue;
     ConvCase c = case_of(*k);
     const bool bprop = c.pass == ConvPass::bprop;
-    c.p.n = kPictures, c.p.in = {1, 1, kWide}, c.p.filter = {1, 1, 1}, c.p.pad = {0, 0, 0};
+    c.p.n = kImages, c.p.in = {1, 1, kWide}, c.p.filter = {1, 1, 1}, c.p.pad = {0, 0, 0};
     c.p.c = bprop ? kColumns : kTerms, c.p.k = bprop ? kTerms : kColumns;
     c.forced.splits = 1;
     const auto bound = test::bound_of(k->manifest().bound, {{"k", kTerms}, {"part", kTerms}, {"splits", 1}, {"S", 1}});
@@ -264,13 +264,13 @@ TEST_P(ConvTest, LongSumsHaveTheErrorsOfChunks) {
     EXPECT_LE(*bound, kBound) << k->name();
     const auto place = [&](std::int64_t row, std::int64_t channel, std::int64_t channels) {
       return static_cast<std::size_t>(
-          test::offset_of(c.p.layout, {row / kWide, channel, 0, 0, row % kWide}, kPictures, channels, c.p.in));
+          test::offset_of(c.p.layout, {row / kWide, channel, 0, 0, row % kWide}, kImages, channels, c.p.in));
     };
     const auto weight = [&](std::int64_t l, std::int64_t column) {
       const test::At at = bprop ? test::At{l, column, 0, 0, 0} : test::At{column, l, 0, 0, 0};
       return static_cast<std::size_t>(test::offset_of(c.p.layout, at, c.p.k, c.p.c, c.p.filter));
     };
-    std::vector<float> a(kPictures * kWide * kTerms), b(kTerms * kColumns);
+    std::vector<float> a(kImages * kWide * kTerms), b(kTerms * kColumns);
     for (float& v : a) v = static_cast<float>(uniform(random_));
     for (float& v : b) v = static_cast<float>(uniform(random_));
     // Beyond 2,048 each term loses half a unit in the last place of a sum that has them all.
@@ -280,7 +280,7 @@ TEST_P(ConvTest, LongSumsHaveTheErrorsOfChunks) {
     for (const float v : b) in2.push_back(std::bit_cast<std::uint32_t>(v));
     const Bits got = test::run(device_, c, in1, in2);
     double squares = 0, of_chains = 0, largest_of_chains = 0;
-    for (std::int64_t row = 0; row < kPictures * kWide; ++row) {
+    for (std::int64_t row = 0; row < kImages * kWide; ++row) {
       for (std::int64_t column = 0; column < kColumns; ++column) {
         double exact = 0;
         float chain = 0;

@@ -150,7 +150,7 @@ TEST(Gconv, TakesLayersOfFewChannels) {
     EXPECT_EQ(conv_detail::gconv::gathers_rows(ConvPass::fprop, p), l.fprop) << test::text_of(ConvPass::fprop, p);
     EXPECT_EQ(conv_detail::gconv::gathers_rows(ConvPass::bprop, p), l.bprop) << test::text_of(ConvPass::bprop, p);
     EXPECT_EQ(conv_detail::gconv::gathers_rows(ConvPass::update, p), l.update) << test::text_of(ConvPass::update, p);
-    // No window is ever copied: what is needed beside partial sums and copies of w are cells of pictures, 16 channels for 3.
+    // No window is ever copied: what is needed beside partial sums and copies of w are cells of images, 16 channels for 3.
     EXPECT_LT(conv_workspace(ConvPass::fprop, p), std::size_t{l.c < 8 ? 220U : 4U} << 20);
   }
 }

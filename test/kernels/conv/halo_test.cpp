@@ -39,7 +39,7 @@ class HaloTest : public test::OnTensorCores {
     return out;
   }
 
-  // Several tiles, none full: two patches of channels, the second one's not even, places between lines and pictures.
+  // Several tiles, none full: two patches of channels, the second one's not even, places between lines and images.
   [[nodiscard]] ConvCase halo_case(const Kernel& k) const {
     ConvCase c;
     const bool forward = k.manifest().variant.at("PASS") == "f";

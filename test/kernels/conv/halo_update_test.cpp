@@ -47,7 +47,7 @@ TEST_P(HaloUpdateTest, Limits) {
   };
   constexpr Shape kShapes[] = {
       {1, 1, 1, 2, 1, 1, 2, 0, 0, 1, 1},      // one channel, position and filter
-      {1, 3, 2, 1, 5, 4, 3, 3, 2, 1, 1},      // a filter larger than the picture
+      {1, 3, 2, 1, 5, 4, 3, 3, 2, 1, 1},      // a filter larger than the image
       {2, 16, 5, 7, 64, 3, 3, 5, 6, 1, 1},    // more padding than the filter meets
       {2, 17, 9, 11, 65, 3, 2, 1, 2, 3, 4},   // dilation; a filter and a channel more than whole ones
       {1, 80, 6, 5, 8, 5, 5, 2, 2, 1, 1},     // five planes of five lines of taps: several CTAs

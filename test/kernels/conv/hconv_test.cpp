@@ -347,9 +347,9 @@ TEST_P(HconvTest, BitsOfReluAreTheEpilogues) {
   EXPECT_EQ(launches(&of_y, &of_x), 2U);
 }
 
-// Large pictures with few channels are not unfolded, whose windows would take more memory than there is; nor does a count of
+// Large images with few channels are not unfolded, whose windows would take more memory than there is; nor does a count of
 // bytes overflow.
-TEST(TensorCores, WorkspaceOfLargePictures) {
+TEST(TensorCores, WorkspaceOfLargeImages) {
   ConvProblem p;
   p.x_type = p.w_type = p.y_type = Dtype::float16;
   p.n = 8, p.c = 1, p.k = 8, p.in = {1, 1, 1 << 24}, p.filter = {1, 1, 256};

@@ -114,7 +114,7 @@ TEST(ConvMappingLimits, SaysWhatIsTooLarge) {
   p.n = 1, p.in = {1, 1 << 14, 1 << 13};
   p.c = 16, p.k = 1;
   expect_error<InvalidArgument>([&] { conv_detail::map(ConvPass::fprop, p); },
-                                "conv: one picture has 2147483648 elements; needs less than 2147483648");
+                                "conv: one image has 2147483648 elements; needs less than 2147483648");
 }
 
 }  // namespace

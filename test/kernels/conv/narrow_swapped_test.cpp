@@ -20,7 +20,7 @@ using Bits = std::vector<std::uint32_t>;
 
 class NarrowSwappedTest : public test::OnTensorCores {
  protected:
-  // Several tiles along both sides and several pictures, edges of x and of y in the midst of tiles, filters past the last.
+  // Several tiles along both sides and several images, edges of x and of y in the midst of tiles, filters past the last.
   [[nodiscard]] ConvCase case_of(const Kernel& k) const {
     ConvCase c;
     const std::int64_t row = k.number("ROW");

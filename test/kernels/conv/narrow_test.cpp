@@ -30,7 +30,7 @@ class NarrowTest : public test::OnTensorCores {
     return k.manifest().variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
   }
 
-  // Several tiles along both sides and several pictures, edges of x in the midst of tiles.
+  // Several tiles along both sides and several images, edges of x in the midst of tiles.
   [[nodiscard]] ConvCase case_of(const Kernel& k) const {
     ConvCase c;
     const std::int64_t row = k.number("ROW");

@@ -22,7 +22,7 @@ using Bits = std::vector<std::uint32_t>;
 
 class NarrowUpdateTest : public test::OnTensorCores {
  protected:
-  // Several tiles along both sides and several pictures, edges of x and y in the midst of tiles; more columns of dy than one CTA has.
+  // Several tiles along both sides and several images, edges of x and y in the midst of tiles; more columns of dy than one CTA has.
   [[nodiscard]] ConvCase case_of(const Kernel& k) const {
     ConvCase c;
     const std::int64_t row = k.number("ROW");
@@ -73,7 +73,7 @@ TEST_P(NarrowUpdateTest, Limits) {
   constexpr Shape kShapes[] = {
       {1, 1, 1, 2, 8, 1, 1, 1, 1, 0, 0},       // one tap, a pair
       {1, 4, 3, 4, 8, 3, 3, 1, 1, 3, 3},       // more padding than the filter meets
-      {1, 3, 2, 2, 16, 7, 7, 3, 2, 4, 4},      // a filter larger than the picture
+      {1, 3, 2, 2, 16, 7, 7, 3, 2, 4, 4},      // a filter larger than the image
       {2, 2, 9, 33, 65, 3, 7, 1, 4, 0, 3},     // filters that are copied first; lines without a stride
       {1, 3, 40, 9, 200, 11, 12, 4, 4, 5, 5},  // four CTAs along the columns
       {2, 3, 8, 8, 136, 3, 7, 1, 1, 1, 3},     // pairs: three of them

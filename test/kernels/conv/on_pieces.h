@@ -118,7 +118,7 @@ class OnPieces : public OnTensorCores {
   std::string kind_;
 };
 
-// A layer of VGG's kind: 3x3, 64 pictures.
+// A layer of VGG's kind: 3x3, 64 images.
 inline ConvProblem vgg_layer(std::int64_t c, std::int64_t side, std::int64_t k) {
   ConvProblem p;
   p.precision = Precision::tensor;

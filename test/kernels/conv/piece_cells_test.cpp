@@ -38,7 +38,7 @@ ConvProblem flat(std::int64_t n, std::array<std::int64_t, 2> in, std::int64_t c,
   return p;
 }
 
-// First layers as networks have them, of small maps; odd widths, a stride that is larger than the window, one picture, one line, one
+// First layers as networks have them, of small maps; odd widths, a stride that is larger than the window, one image, one line, one
 // channel and four, more channels.
 std::vector<ConvProblem> layers() {
   return {flat(2, {35, 39}, 3, 64, {11, 11}, {4, 4}, {2, 2}), flat(1, {31, 37}, 3, 70, {11, 11}, {4, 4}, {0, 0}),

@@ -31,14 +31,14 @@ void set_types(ConvProblem& p, Dtype type) {
   p.x_type = p.w_type = p.y_type = type;
 }
 
-// Small layers that are faster by cells: of a video, and of pictures.
+// Small layers that are faster by cells: of a video, and of images.
 ConvProblem video() {
   ConvProblem p;
   p.n = 2, p.c = 3, p.k = 32, p.in = {8, 16, 16}, p.filter = {5, 5, 5}, p.pad = {2, 2, 2};
   set_types(p, Dtype::float16);
   return p;
 }
-ConvProblem picture() {
+ConvProblem image() {
   ConvProblem p;
   p.n = 4, p.c = 1, p.k = 64, p.in = {1, 40, 40}, p.filter = {1, 11, 11}, p.pad = {0, 5, 5};
   set_types(p, Dtype::float16);
@@ -125,7 +125,7 @@ TEST_P(PixelCellsTest, ExactIntegersOfAllSides) {
 
 TEST_P(PixelCellsTest, TheModelTakesThem) {
   if (checked() && !there()) GTEST_SKIP();
-  for (const ConvProblem& layer : {video(), picture()}) {
+  for (const ConvProblem& layer : {video(), image()}) {
     const auto cells = cells_of(ConvPass::bprop, layer);
     ASSERT_TRUE(cells.has_value());
     EXPECT_EQ(cells->pass, ConvPass::fprop);
@@ -151,7 +151,7 @@ TEST_P(PixelCellsTest, TheModelTakesThem) {
 TEST_P(PixelCellsTest, LeftAsTheyAre) {
   if (checked() || !there()) GTEST_SKIP();
   ConvCase as_it_is;
-  as_it_is.pass = ConvPass::bprop, as_it_is.p = picture(), as_it_is.p.n = 2, as_it_is.size = 1;
+  as_it_is.pass = ConvPass::bprop, as_it_is.p = image(), as_it_is.p.n = 2, as_it_is.size = 1;
   ASSERT_EQ(launched(as_it_is), kBoth);
   ConvCase c = as_it_is;
   c.options.beta = 1;
@@ -175,7 +175,7 @@ TEST_P(PixelCellsTest, LeftAsTheyAre) {
 TEST_P(PixelCellsTest, TheSameBitsAgain) {
   if (checked() || !there()) GTEST_SKIP();
   ConvCase c;
-  c.pass = ConvPass::bprop, c.p = picture();
+  c.pass = ConvPass::bprop, c.p = image();
   const Bits dy = numbers(c.p.y_elements(), c.p.y_type);
   const Bits w = numbers(c.p.w_elements(), c.p.w_type);
   const Bits first = test::run(device_, c, dy, w);
@@ -221,11 +221,11 @@ TEST_P(PixelCellsTest, BitsOfRelu) {
 // Zeros of moved filters make NaN in cells that meet an infinity, and nowhere else; multiply-adds have no such zeros.
 TEST_P(PixelCellsTest, InfinitiesStayInTheirCells) {
   if (checked()) GTEST_SKIP();
-  ConvProblem p = picture();
+  ConvProblem p = image();
   p.n = 2;
   const Flat step = cells_of(ConvPass::bprop, p).value().step;
   const Flat before = cells_of(ConvPass::bprop, p).value().before;
-  const std::array<std::int64_t, 2> at = {17, 22};  // of the second picture
+  const std::array<std::int64_t, 2> at = {17, 22};  // of the second image
   for (const bool on_tensor_cores : {false, true}) {
     if (on_tensor_cores && !there()) continue;  // the same kernel
     std::vector<float> one_infinite(static_cast<std::size_t>(p.y_elements()), 0.0F);
@@ -265,7 +265,7 @@ TEST_P(PixelCellsTest, InfinitiesStayInTheirCells) {
 }
 
 TEST_P(PixelCellsTest, WhatHasNone) {
-  ConvProblem p = picture();
+  ConvProblem p = image();
   EXPECT_EQ(of_pixels(p).size(), 8U);
   EXPECT_FALSE(cells_of(ConvPass::fprop, p).has_value());
   EXPECT_FALSE(cells_of(ConvPass::update, p).has_value());

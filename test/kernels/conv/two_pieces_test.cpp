@@ -285,7 +285,7 @@ TEST_P(TwoPiecesTest, LostElementsOfUpdate) {
   for (const std::int64_t sums : alone) EXPECT_GT(sums, 20);
 }
 
-// The second picture of dy has lost elements alone.
+// The second image of dy has lost elements alone.
 TEST_P(TwoPiecesTest, LostElementsOfBprop) {
   if (idle()) return;
   std::array<std::int64_t, 3> alone = {};

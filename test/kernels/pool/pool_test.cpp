@@ -258,7 +258,7 @@ TEST_P(PoolTest, KernelsAndPartsAgree) {
     try {
       compare(c, run(c, {"", "", most}), whole, "in parts:");
       ++parts;
-    } catch (const InvalidArgument&) {  // one picture alone is more
+    } catch (const InvalidArgument&) {  // one image alone is more
     }
     if (HasFatalFailure()) return;
   }

@@ -124,7 +124,7 @@ TEST_F(PoolRefuses, Sizes) {
       [&] {
         kernels_for(device_.registry(), Pass::fprop, p, {256, 256, 512}, {});
       },
-      "pool: one picture has 2147483648 elements; needs less than 2^31");
+      "pool: one image has 2147483648 elements; needs less than 2^31");
 }
 
 // One, two and three spatial axes; the mean needs no x on addresses.

@@ -1,6 +1,6 @@
 """The networks of the benchmarks: their FLOPs, and a step of each against float64.
 
-The whole topology at full picture size, with one eighth of the feature maps: fprop, all weight gradients, and the
+The whole topology at full image size, with one eighth of the feature maps: fprop, all weight gradients, and the
 gradient of the first layer's output, which every data gradient has gone through.
 """
 
@@ -64,7 +64,7 @@ def filter_shape(w: Work) -> tuple[int, ...]:
 
 
 def small_integers(net: Network, rng: np.random.Generator) -> tuple[dict[str, Array], Array, Array]:
-    """Weights of five +-1 for each output, pictures of 0, 1, 2: every sum of a step is a small integer."""
+    """Weights of five +-1 for each output, images of 0, 1, 2: every sum of a step is a small integer."""
     weights = {}
     for w in work(net):
         shape = filter_shape(w)
@@ -245,7 +245,7 @@ def everything(step: Step) -> dict[str, Array]:
 def test_replay_has_the_bits_of_the_calls(
     name: str, dtype: str, layout: Any, beside: bool, rng: np.random.Generator
 ) -> None:
-    """Also of other pictures than those of the recording; fprop's graph leaves the gradients alone."""
+    """Also of other images than those of the recording; fprop's graph leaves the gradients alone."""
     net = scaled(NETWORKS[name], n=1, divisor=16)
     data = random_floats(net, np.float32, rng)
     step = Step(net, dtype, *data, layout=layout)
