@@ -9,7 +9,7 @@
 // best (the regret, a geometric mean), and with a small weight the error of all variants within twice the best. Layers of
 // networks count more than random ones ("r. ..."), of which a quarter, by a hash of their names, is held out. The header says what was found, before and after.
 //
-// --only: moves the constants of one kind of kernel ("product"). --thin: one line a pass, without variants of more than three times the best's time. --show: what the library chooses where that is not the best.
+// --only: moves the constants of one kind of kernel ("product"). --thin: one line a pass, without variants of more than twice the best's time, which are grouped by the beginning of their names. --show: what the library chooses where that is not the best.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -99,9 +99,15 @@ std::vector<Measured> read(const std::vector<std::string>& files, const std::str
         if (!launched.empty() && line.find("\"early\"") == std::string::npos) add(launched, number_of(line, "us"));
         continue;
       }
+      std::string group;  // what the names of an object within "times" begin with
       for (std::size_t from = line.find('"', all + 8); from != std::string::npos; from = line.find('"', from + 1)) {
         const std::size_t to = line.find('"', from + 1);
-        add(line.substr(from + 1, to - from - 1), std::strtod(line.c_str() + to + 2, nullptr));
+        const std::string name = line.substr(from + 1, to - from - 1);
+        if (line.compare(to, 4, "\": {") == 0) {
+          group = name;
+        } else {
+          add(group + name, std::strtod(line.c_str() + to + 2, nullptr));
+        }
         from = to;
       }
     }
@@ -111,16 +117,23 @@ std::vector<Measured> read(const std::vector<std::string>& files, const std::str
 }
 
 void thin(const std::vector<Measured>& all) {
-  constexpr double kMost = 3;
   for (const Measured& m : all) {
     std::printf(R"({"gpu": "%s", "layer": "%s", "pass": "%s")", m.gpu.c_str(), m.layer.c_str(), m.pass.c_str());
     for (std::size_t i = 0; i < kSizes.size(); ++i)
       std::printf(R"(, "%s": %lld)", kSizes[i], static_cast<long long>(m.sizes[i]));
+    std::map<std::string, std::string> groups;  // "hconv_b_" of "hconv_b_128x64x1/1"
+    for (const auto& [launched, us] : m.times) {
+      if (us > kFar * m.best()) continue;
+      const std::size_t end = launched.rfind('_') + 1;
+      std::string& group = groups[launched.substr(0, end)];
+      std::array<char, 32> number = {};
+      std::snprintf(number.data(), number.size(), "%.4g", us);
+      group += (group.empty() ? "\"" : ", \"") + launched.substr(end) + "\": " + number.data();
+    }
     std::printf(R"(, "times": {)");
     const char* between = "";
-    for (const auto& [launched, us] : m.times) {
-      if (us > kMost * m.best()) continue;
-      std::printf(R"(%s"%s": %.4g)", between, launched.c_str(), us);
+    for (const auto& [group, times] : groups) {
+      std::printf(R"(%s"%s": {%s})", between, group.c_str(), times.c_str());
       between = ", ";
     }
     std::printf("}}\n");

@@ -7,8 +7,8 @@ The model is the C++ one in numpy. Its constants lower the error of each variant
 most. A third of the products, by a hash of their sizes, is held out. The regret is the time of the variant that the
 model chooses over that of the best, a geometric mean. stderr says how good both are, and where the choice is worst.
 
---thin: adds the times of `conv_sweep ... gemm` of layers of 1x1 filters to FILE, a line a product: an object of
-microseconds by variant ("64x32t/7": swapped operands, seven splits), without those of over FAR times the best's.
+--thin: adds the times of `conv_sweep ... gemm` of layers of 1x1 filters to FILE, a line a product: microseconds by tile
+and splits ("64x32t", "7": swapped operands, seven splits), without those of over FAR times the best's.
 Needs numpy and scipy.
 """
 
@@ -303,13 +303,29 @@ namespace nervanagpu::hgemm::half {{
 """
 
 
+def read(path: Path) -> tuple[list[dict[str, str]], list[Product]]:
+    """Where the times come from, and the products: "times" by variant."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    products = [x for x in lines if "m" in x]
+    for p in products:
+        p["times"] = {f"{tile}/{splits}": us for tile, some in p["times"].items() for splits, us in some.items()}
+    return [x for x in lines if "m" not in x], products
+
+
+def line_of(p: Product) -> str:
+    """Of a product in the file: "times" by tile and splits, without those that are far from the best."""
+    far, tiles = FAR * min(p["times"].values()), dict[str, dict[str, float]]()
+    for variant, us in sorted(p["times"].items()):
+        if us <= far:
+            tile, splits = variant.split("/")
+            tiles.setdefault(tile, {})[splits] = us
+    return json.dumps({**p, "times": tiles}, separators=(",", ":"))
+
+
 def thin(sweeps: list[Path], to: Path, origin: str) -> None:
     """Adds them to a file: where all come from, then one line a product."""
-    old = [json.loads(line) for line in to.read_text().splitlines()] if to.exists() else []
-    origins = [x for x in old if "m" not in x]
-    products: dict[tuple[int, int, int, str], Product] = {
-        (p["m"], p["n"], p["k"], p["layout"]): p for p in old if "m" in p
-    }
+    origins, old = read(to) if to.exists() else ([], [])
+    products: dict[tuple[int, int, int, str], Product] = {(p["m"], p["n"], p["k"], p["layout"]): p for p in old}
     for line in (x for sweep in sweeps for x in sweep.read_text().splitlines()):
         r = json.loads(line)
         tile, positions = r["tile"].removeprefix("gemm_"), r["n"] * r["side"] ** 2
@@ -328,9 +344,7 @@ def thin(sweeps: list[Path], to: Path, origin: str) -> None:
         for x in [*origins, {"from": origin}]:
             file.write(json.dumps(x) + "\n")
         for p in products.values():
-            far = FAR * min(p["times"].values())
-            p["times"] = {v: us for v, us in sorted(p["times"].items()) if us <= far}
-            file.write(json.dumps(p) + "\n")
+            file.write(line_of(p) + "\n")
 
 
 def main() -> None:
@@ -345,7 +359,7 @@ def main() -> None:
         return
     if args.products is None:
         parser.error("needs the file of products, or --thin")
-    products = [p for x in args.products.read_text().splitlines() if "m" in (p := json.loads(x))]
+    products = read(args.products)[1]
     constants = {of: fit(products, of) for of in STARTS}
     lost = regrets(products, constants)
     says = f"Times of {len(products)} products on an H200. The chosen variant's time over the best's, a geometric "
