@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import nervanagpu as ng
-from report import commit, machine, save
+from measure.report import commit, machine, save
 
 try:
     import torch

@@ -20,8 +20,8 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from gemm_operands import bound as most
-from report import commit, machine, save
+from measure.operands import bound as most
+from measure.report import commit, machine, save
 
 try:
     import torch

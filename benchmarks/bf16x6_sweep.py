@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 
 import nervanagpu as ng
-from cublas import Cublas
-from cuda import Driver, graph_over, median_ms
 from gemm import TENSOR_CASES
-from gemm_operands import Operands, make
-from report import commit, machine, save
+from measure.cuda import Driver, graph_over, median_ms
+from measure.operands import Operands, make
+from measure.report import commit, machine, save
+from peers.cublas import Cublas
 
 MORE = ["512x512x512", "768x768x768", "1536x1536x1536", "3072x3072x3072", "256x4096x4096", "4096x4096x256"]
 MORE += ["128x4096x4096", "1024x1024x8192", "4096x1024x4096"]

@@ -1,6 +1,6 @@
 """The convolutions of four networks beside cuDNN, in one run on one GPU: the same tensors, three passes.
 
---networks heldout_depthwise,heldout_video,...: the layers of held_out_layers.py, in one to three dimensions.
+--networks heldout_depthwise,heldout_video,...: the layers of convnets/held_out_layers.py, in one to three dimensions.
 
     python benchmarks/conv.py [--out FILE] [--networks vgg_a,...] [--layers vgg_a.conv1,...] [--dtypes float32]
                               [--passes fprop,...] [--require-peer]
@@ -15,7 +15,8 @@ Exits 1 if ours exceeds r 2^-24 / (1 - r 2^-24), plus the rounding of a 16-bit r
 --precision tensor: float32 on the tensor cores where that is worth while; the peer's TF32 stays off.
 
 --dtypes int8: fprop of int8 with int8 results, which must be exact. PyTorch has no such convolution on GPUs: the peer
-is cuDNN itself (cudnn_int8.py) in its better layout. Where that has none it is our float16. TFLOPS are of integers.
+is cuDNN itself (peers/cudnn_int8.py) in its better layout. Where that has none it is our float16. TFLOPS are those of
+integers.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from pathlib import Path
 from typing import Any
 
 import nervanagpu as ng
-from cuda import CudaError, Driver, Event, Graph
-from held_out_layers import HELDOUT, Layer
-from networks import NETWORKS, Conv, work
-from report import Row, machine, write
-from torch_graph import torch_replay
+from convnets.held_out_layers import HELDOUT, Layer
+from convnets.networks import NETWORKS, Conv, work
+from measure.cuda import CudaError, Driver, Event, Graph
+from measure.report import Row, machine, write
+from peers.torch_graph import torch_replay
 
 try:
-    import cudnn_int8
     import torch
+    from peers import cudnn_int8
 except ImportError:
     torch = None
 

@@ -17,9 +17,9 @@ from typing import Any
 import nervanagpu as ng
 import torch
 from conv import Case, Operands, run_ours, torch_pass
+from convnets.held_out_layers import Layer
 from f16x3_errors import DATA
-from held_out_layers import Layer
-from report import commit, machine, save
+from measure.report import commit, machine, save
 
 PASSES = ("fprop", "bprop", "update")
 # 3x3 and 5x5 filters, sums of 864 to 2,304 products and, in update, of 6,272 and 25,088.

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
-from cuda import Driver, Event, Graph
-from networks import NETWORKS, Conv, work
-from report import commit, machine, save
+from convnets.networks import NETWORKS, Conv, work
+from measure.cuda import Driver, Event, Graph
+from measure.report import commit, machine, save
 
 CALLS = 4
 REPLAYS = 5

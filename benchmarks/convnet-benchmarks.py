@@ -3,9 +3,9 @@
     python benchmarks/convnet-benchmarks.py [--net alexnet,...] [--dtype float32] [--n N] [--layout NHWC] [--layers]
 
 A step is fprop and bprop: data gradients but the first layer's, weight gradients, gradients of ReLUs and pools; no
-bias, no weight update. gflops are of executed work (networks.py says what counts). Images are U(0, 1), weights normal
-and scaled so that activations keep their size. fprop alone and the whole step are each recorded once in a graph and
-replayed; bprop is the difference. --no-graph launches call by call.
+bias, no weight update. gflops are of executed work (convnets/networks.py says what counts). Images are U(0, 1),
+weights normal and scaled so that activations keep their size. fprop alone and the whole step are each recorded once
+in a graph and replayed; bprop is the difference. --no-graph launches call by call.
 
 The peer runs the same network, weights and images in the same run, interleaved, in CUDA graphs too: NCHW or
 channels_last, eager or through torch.compile, whichever is fastest; TF32 off (--tf32: on), cuDNN's benchmark mode on.
@@ -25,15 +25,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import convnet_torch
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from netgraph import Replay
-from netplan import Op
-from netrun import Step
-from networks import NETWORKS, Conv, Network, flops, scaled, work
-from report import machine, write
+from convnets.networks import NETWORKS, Conv, Network, flops, scaled, work
+from convnets.plan import Op
+from convnets.replay import Replay
+from convnets.step import Step
+from measure.report import machine, write
+from peers import convnet_torch
 
 RULE = "-" * 45
 # Norms of differences over norms: ReLUs and maxima that rounding decides otherwise move single elements far.

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from svg import GRID, OURS, PEER, draw, sheet, text
+from measure.svg import GRID, OURS, PEER, draw, sheet, text
 
 ROOT = Path(__file__).resolve().parent.parent
 JSON, SVG = ROOT / "benchmarks/results/convnets.json", ROOT / "docs/images/convnets.svg"

@@ -18,10 +18,10 @@ from typing import Any
 
 import nervanagpu as ng
 import torch
-from netgraph import Replay
-from netrun import Step
-from networks import NETWORKS
-from report import commit, machine, save
+from convnets.networks import NETWORKS
+from convnets.replay import Replay
+from convnets.step import Step
+from measure.report import commit, machine, save
 from torch.profiler import ProfilerActivity, profile
 
 REPLAYS = 3  # the middle one is told

@@ -21,11 +21,11 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from cublas import Cublas, find_libcublas
-from cuda import Driver, Graph, median_ms
-from gemm_operands import L2_BYTES, Errors, Matrix, Operands, shapes
-from peer_libraries import cupy
-from report import Row, machine, write
+from measure.cuda import Driver, Graph, median_ms
+from measure.operands import L2_BYTES, Errors, Matrix, Operands, shapes
+from measure.report import Row, machine, write
+from peers.cublas import Cublas, find_libcublas
+from peers.libraries import cupy
 
 CASES = ["512x512x512", "1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192"]
 CASES += ["1023x1025x1027", "2047x2049x2051", "4095x4097x4099", "128x4096x4096", "4096x128x4096", "2000x2000x20000"]

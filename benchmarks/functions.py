@@ -28,7 +28,7 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from report import commit, machine, save
+from measure.report import commit, machine, save
 
 try:
     import torch

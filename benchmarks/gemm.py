@@ -34,14 +34,14 @@ from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
-from cublas import Cublas, find_libcublas
-from cublaslt import CublasLt, Plan
-from cuda import Driver, Graph, median_ms
 from gemm_chart import attainable, chart
-from gemm_errors import no_worse, whole_errors
-from gemm_operands import Errors, bound, errors, make
+from measure.cuda import Driver, Graph, median_ms
+from measure.errors import no_worse, whole_errors
+from measure.operands import Errors, bound, errors, make
+from measure.report import Row, machine, write
 from nervanagpu import _core
-from report import Row, machine, write
+from peers.cublas import Cublas, find_libcublas
+from peers.cublaslt import CublasLt, Plan
 
 CASES = [
     "8192x8192x8192",

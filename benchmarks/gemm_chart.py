@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from svg import GRID, INK, OURS, PEER, draw, sheet, text
+from measure.svg import GRID, INK, OURS, PEER, draw, sheet, text
 
 # Of one H200, measured: FFMA and HGMMA on random data from registers and shared memory, IGMMA twice HGMMA, and a copy.
 TERA_OPS = {"float32": 65.6, "float16": 770.0, "bfloat16": 770.0, "int8": 1540.0}

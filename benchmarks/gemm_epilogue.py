@@ -21,8 +21,8 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from cuda import Driver, Event, Graph
-from report import Row, machine, write
+from measure.cuda import Driver, Event, Graph
+from measure.report import Row, machine, write
 
 CASES = ["4096x4096x4096", "8192x8192x8192", "128x4096x9216"]
 RESULTS = {

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
-from cuda import Driver, Graph
-from gemm_operands import make
-from report import commit, machine, save
+from measure.cuda import Driver, Graph
+from measure.operands import make
+from measure.report import commit, machine, save
 
 SHAPES = ["512x256x784", "64x2560x2560", "16x4096x1024", "35x1001x2560", "1024x96x1024", "300x300x300", "640x640x640"]
 CASES = [f"{d}:{layout}:{s}" for d in ("float32", "float16", "int8") for s in SHAPES for layout in ("nn", "nt")]

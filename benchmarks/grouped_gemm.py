@@ -22,9 +22,9 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from cublas import Cublas
-from gemm_operands import bound as most
-from report import commit, machine, save
+from measure.operands import bound as most
+from measure.report import commit, machine, save
+from peers.cublas import Cublas
 
 try:
     import torch

@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 
 import nervanagpu as ng
-from cublas import Cublas
-from cuda import Driver, graph_over, median_ms
 from gemm import CASES
-from gemm_operands import Operands, make
-from report import commit, machine, save
+from measure.cuda import Driver, graph_over, median_ms
+from measure.operands import Operands, make
+from measure.report import commit, machine, save
+from peers.cublas import Cublas
 
 MORE = ["256x256x256", "768x768x768", "1536x1536x1536", "3072x3072x3072", "4096x64x4096", "8x4096x4096", "32x4096x4096"]
 MORE += ["256x4096x4096", "100x1000x8192", "2048x128x8192", "40x8456x2560", "5120x704x2048"]

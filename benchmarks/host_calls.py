@@ -106,7 +106,7 @@ def main() -> int:
     for name in names:
         print(f"{name:20}" + "".join(f"{known[name]:10.0f}" if name in known else f"{'-':>10}" for known in least))
     if options.out:
-        from report import commit, machine, save
+        from measure.report import commit, machine, save
 
         rows = [{"call": n, "ns": [known.get(n) for known in least]} for n in names]
         result = {

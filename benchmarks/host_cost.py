@@ -20,7 +20,7 @@ from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
-from report import commit, machine, save
+from measure.report import commit, machine, save
 
 BATCH = 200
 

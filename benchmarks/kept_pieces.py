@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
-from report import commit, machine, save
+from measure.report import commit, machine, save
 
 # m, n, k, splits: 0 chooses two pieces at these sizes; others have three
 PRODUCTS = [(m, s, s, 0) for s in (4096, 8192) for m in (256, 384, 512, 1024, 2048, 4096)]

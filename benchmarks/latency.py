@@ -1,6 +1,6 @@
 """How many cycles must lie between two instructions: fault injection on a GPU.
 
-`latency.py --ngasm build/bin/ngasm --folder build/latency` makes the probes (latency_probes.py); `--out FILE`, on a
+`latency.py --ngasm build/bin/ngasm --folder build/latency` makes the probes (latencies/probes.py); `--out FILE`, on a
 GPU, runs them and writes for each the largest gap at which a result was wrong and the smallest at which one was right:
 alone on the chip, with a warp on every scheduler, and beside a kernel that keeps all pipes busy. A process runs a few
 hundred probes; one that breaks (or takes too long) is noted, and the next process goes on after it.
@@ -16,8 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from cuda import CudaError, Driver
-from report import commit
+from measure.cuda import CudaError, Driver
+from measure.report import commit
 
 GAPS = 64
 RESULTS = GAPS + 3
@@ -162,10 +162,10 @@ def main() -> None:
         worker(args.folder, sys.stdin.read().split())
         return
     if args.ngasm:
-        from latency_probes import build
+        from latencies.probes import build
 
         build(args.ngasm, args.folder, args.only)
-        source = Path(__file__).with_name("noise.sass")
+        source = Path(__file__).with_name("measure") / "noise.sass"
         subprocess.run([args.ngasm, "as", source, "-o", args.folder / "noise.cubin"], check=True)
     if args.out:
         names = sorted(p.stem for p in args.folder.glob("*.cubin") if p.stem != "noise")

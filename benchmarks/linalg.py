@@ -23,8 +23,8 @@ import nervanagpu as ng
 import nervanagpu.fft
 import numpy as np
 import numpy.typing as npt
-from peer_libraries import cupy, torch
-from report import commit, machine, save
+from measure.report import commit, machine, save
+from peers.libraries import cupy, torch
 
 Array = npt.NDArray[Any]
 LIMIT = 30.0

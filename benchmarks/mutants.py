@@ -22,7 +22,7 @@ from collections import defaultdict, deque
 from pathlib import Path
 from typing import Any
 
-from report import commit
+from measure.report import commit
 
 HERE = Path(__file__).resolve().parent
 KINDS = ("mutants", "flagged", "flagged: run", "flagged: wrong", "flagged: right", "flagged: device error",
@@ -113,7 +113,7 @@ class Runner:
         """One process; true if there may be mutants left."""
         log = self.logs[name]
         before = log.stat().st_size if log.exists() else 0
-        command = [str(self.args.mutants), "--gpu", str(HERE / "noise.sass"), "--plan", str(self.args.plan)]
+        command = [str(self.args.mutants), "--gpu", str(HERE / "measure/noise.sass"), "--plan", str(self.args.plan)]
         command += ["--subject", name, "--log", str(log), "--dangerous", "1" if self.dangerous else "0"]
         with log.with_suffix(".out").open("a") as output:
             process = subprocess.Popen(command, stdout=output, stderr=output)

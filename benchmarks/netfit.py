@@ -22,8 +22,8 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
+from measure.report import commit, machine, save
 from nervanagpu import layers as L
-from report import commit, machine, save
 
 Array = npt.NDArray[Any]
 

@@ -20,8 +20,8 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 from elementwise import BUFFERS, call_us, timed
-from peer_libraries import torch
-from report import commit, machine, save
+from measure.report import commit, machine, save
+from peers.libraries import torch
 
 Array = np.ndarray[Any, Any]
 LR, MOMENTUM = 0.01, 0.9

@@ -3,7 +3,7 @@
 (got - AB) / (|A||B|) over all results of a pass: its largest magnitude, its root mean square, its mean, against
 float64. Of two pieces and three a row names those that are tried first; the device decides which compute it.
 On a GPU also the microseconds of a call, of all its kernels, in a graph. The peers' errors stand in conv_errors.py and
-gemm_errors.py, which want a GPU.
+measure/errors.py, which want a GPU.
 
     NERVANAGPU_DEVICE=emulator python benchmarks/piece_errors.py [--only 3x3] [--data uniform,relu] [--out FILE]
 """
@@ -20,7 +20,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from report import commit, machine, save
+from measure.report import commit, machine, save
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

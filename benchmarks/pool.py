@@ -24,9 +24,9 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from cuda import Driver, Event, Graph
-from report import Row, machine, write
-from torch_graph import torch_replay
+from measure.cuda import Driver, Event, Graph
+from measure.report import Row, machine, write
+from peers.torch_graph import torch_replay
 
 try:
     import torch

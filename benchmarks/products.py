@@ -22,8 +22,8 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 from elementwise import BUFFERS, chosen, timed
-from peer_libraries import cupy, torch
-from report import commit, machine, save
+from measure.report import commit, machine, save
+from peers.libraries import cupy, torch
 
 
 @dataclass(frozen=True)

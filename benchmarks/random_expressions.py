@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from report import commit, machine, save
+from measure.report import commit, machine, save
 
 TESTS = Path(__file__).resolve().parent.parent / "test" / "python"
 

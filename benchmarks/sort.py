@@ -22,8 +22,8 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from peer_libraries import cupy, torch
-from report import commit, machine, save
+from measure.report import commit, machine, save
+from peers.libraries import cupy, torch
 
 Array = npt.NDArray[Any]
 DTYPES = ("float32", "int32", "int64", "float64", "uint8")

@@ -1,4 +1,4 @@
-"""The convolutions of networks.py as lines for conv_sweep.
+"""The convolutions of convnets/networks.py as lines for conv_sweep.
 
     python benchmarks/sweep_lines.py vgg_a googlenet --passes bprop | build/bin/conv_sweep 300 "" sums
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from networks import NETWORKS, Conv, work
+from convnets.networks import NETWORKS, Conv, work
 
 
 def lines(network: str, passes: list[str]) -> list[str]:

@@ -27,7 +27,7 @@ from typing import Any
 import nervanagpu as ng
 import nervanagpu.torch as ngt
 import torch
-from report import commit, save
+from measure.report import commit, save
 
 F = torch.nn.functional
 OPS, ATEN = torch.ops.nervanagpu, torch.ops.aten

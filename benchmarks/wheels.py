@@ -20,7 +20,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from report import commit, save
+from measure.report import commit, save
 
 WHO = "import sys; print('cp%d%d' % sys.version_info[:2], sys.version.split()[0])"
 IMPORT = "import time, numpy; t = time.process_time(); import nervanagpu; print((time.process_time() - t) * 1e3)"

@@ -1,5 +1,5 @@
 // The constants of the cost models of convolutions on the tensor cores, in microseconds where nothing else is said. Those in
-// use, kFitted, are fitted by benchmarks/conv_fit.cpp, which writes fitted_costs.h. Every member is a double, or an array of
+// use, kFitted, are fitted by benchmarks/conv_model/conv_fit.cpp, which writes fitted_costs.h. Every member is a double, or an array of
 // them: the fit moves them one by one.
 #pragma once
 

@@ -34,7 +34,7 @@ std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced 
 // Parts of sums of channels that its kernels may leave, at most.
 std::int64_t most_parts(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 
-// What a pass launches, in how many parts of its sums, and its microseconds by the model with any constants: benchmarks/conv_fit.cpp.
+// What a pass launches, in how many parts of its sums, and its microseconds by the model with any constants: benchmarks/conv_model/conv_fit.cpp.
 struct Modelled {
   std::string kernel;  // but for types: "hconv_f_128x256x1"
   std::int64_t splits = 1;

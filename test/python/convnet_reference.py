@@ -1,4 +1,4 @@
-"""Networks of benchmarks/networks.py in float64 NumPy, by im2col: what a step must compute, and how exactly.
+"""Networks of benchmarks/convnets/networks.py in float64 NumPy, by im2col: what a step must compute, and how exactly.
 
 Values are in plain order: maps (N, C, H, W), filters (K, C, R, S), fully connected weights (K, C * H * W). Beside each
 value goes the magnitude of the sum it came from, sum |x| |w|: what a rounding error is measured against.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from networks import Conv, Full, Inception, Layer, Network, Pool
+from convnets.networks import Conv, Full, Inception, Layer, Network, Pool
 
 F64 = npt.NDArray[np.float64]
 

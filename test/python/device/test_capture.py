@@ -10,7 +10,7 @@ import pytest
 from source_tree import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
-from cuda import Driver, Graph
+from measure.cuda import Driver, Graph
 
 pytestmark = pytest.mark.skipif(ng.device().kind != "cuda", reason="needs a GPU: the emulator has no graphs")
 

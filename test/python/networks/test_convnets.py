@@ -24,9 +24,9 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import nervanagpu as ng  # noqa: E402
 from convnet_reference import Reference, Value  # noqa: E402
-from netgraph import Replay  # noqa: E402
-from netrun import Step  # noqa: E402
-from networks import NETWORKS, Conv, Full, Network, Pool, Work, flops, inception, scaled, work  # noqa: E402
+from convnets.networks import NETWORKS, Conv, Full, Network, Pool, Work, flops, inception, scaled, work  # noqa: E402
+from convnets.replay import Replay  # noqa: E402
+from convnets.step import Step  # noqa: E402
 
 NAMES = list(NETWORKS)
 PUBLISHED = {"alexnet": 182.8, "overfeat": 717.2, "vgg_a": 974.0, "vgg_e": 2512.9, "googlenet": 405.2}

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 import torch
-from held_out_layers import Layer
+from convnets.held_out_layers import Layer
 
 _NHWC, _VECTORS = 1, 2  # cudnnTensorFormat_t
 _INT8, _INT32, _INT8X32 = 3, 4, 8  # cudnnDataType_t

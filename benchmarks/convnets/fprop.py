@@ -1,4 +1,4 @@
-"""The forward pass of a step of netrun.py: its calls, and what they leave for the backward pass."""
+"""The forward pass of a step of step.py: its calls, and what they leave for the backward pass."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import nervanagpu as ng
+from convnets.networks import Conv, Full, Inception, Layer, Pool, Work, side_after
+from convnets.plan import PART, Heads, Node, Op, Plan, Wide, alone_in, heads_of, in_lanes, up, words
 from nervanagpu import nn
-from netplan import PART, Heads, Node, Op, Plan, Wide, alone_in, heads_of, in_lanes, up, words
-from networks import Conv, Full, Inception, Layer, Pool, Work, side_after
 
 
 class Fprop(Plan):

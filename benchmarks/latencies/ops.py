@@ -1,6 +1,6 @@
 """The instructions between which latencies are measured: who writes (producers), who reads (consumers).
 
-Registers of a probe (latency_probes.py): R10 the new value of the target and R13 the old one, both addresses of this
+Registers of a probe (probes.py): R10 the new value of the target and R13 the old one, both addresses of this
 thread in shared memory and, as floats or halves, small numbers that arithmetic leaves as they are; R14 = R10 / 4,
 R15 has bit 2 set, R16 = 1.0f, R17 = two half 1.0, R18 = 1, R20:R21 = 1.0 (double), R24:R25 a double with R10 as its low
 half. The target is {d} of the first instruction and {s} of the second: R30 or R31, UR10 or UR11, P2, UP0. Results go to

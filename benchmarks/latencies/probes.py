@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-import latency_ops as ops
-from latency_ops import Op
+from latencies import ops
+from latencies.ops import Op
 
 TURNS = 100
 GAPS = 64

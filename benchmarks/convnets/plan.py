@@ -1,4 +1,4 @@
-"""What a step of netrun.py is planned of: calls, layers with their tensors, and memory for gradients."""
+"""What a step of step.py is planned of: calls, layers with their tensors, and memory for gradients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from networks import Conv, Full, Inception, Layer, Network, Work
+from convnets.networks import Conv, Full, Inception, Layer, Network, Work
 
 Layout = Literal["CHWN", "NHWC"]
 Pass = Literal["fprop", "bprop", "update", "relu", "pool", "join"]

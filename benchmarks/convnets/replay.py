@@ -1,9 +1,9 @@
-"""A step of netrun.py recorded in graphs: one launch from the host for all of it."""
+"""A step of step.py recorded in graphs: one launch from the host for all of it."""
 
 from __future__ import annotations
 
 import nervanagpu as ng
-from netrun import Step
+from convnets.step import Step
 
 
 class Replay:

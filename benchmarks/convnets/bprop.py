@@ -1,4 +1,4 @@
-"""The backward pass of a step of netrun.py: data gradients, weight gradients, those of ReLUs and pools."""
+"""The backward pass of a step of step.py: data gradients, weight gradients, those of ReLUs and pools."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 import nervanagpu as ng
+from convnets.networks import Conv, Inception, Pool
+from convnets.plan import Node, Op, Plan
 from nervanagpu import nn
-from netplan import Node, Op, Plan
-from networks import Conv, Inception, Pool
 
 
 class Bprop(Plan):

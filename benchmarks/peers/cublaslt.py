@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as C
 from dataclasses import dataclass, field
 
-from cublas import find_libcublas
+from peers.cublas import find_libcublas
 
 _TRANSA, _TRANSB = 3, 4  # cublasLtMatmulDescAttributes_t
 _MAX_WORKSPACE = 1  # cublasLtMatmulPreferenceAttributes_t

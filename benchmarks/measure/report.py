@@ -42,7 +42,7 @@ class Row:
     default_mean_err: float | None = None
     ceiling: float | None = None  # tflops over what the chip could reach
     precision: str | None = None  # of float32: strict or tensor
-    whole: dict[str, dict[str, dict[str, float]]] | None = None  # gemm_errors.py: distribution, who, max and rms
+    whole: dict[str, dict[str, dict[str, float]]] | None = None  # errors.py: distribution, who, max and rms
     apart_ms: float | None = None  # ours where no launch starts before the one ahead has ended
     strict_ms: float | None = None  # ours in the other precision, beside "tensor"
     tf32_ms: float | None = None  # the peer's with TF32

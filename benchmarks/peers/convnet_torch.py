@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from networks import Conv, Full, Inception, Layer, Network, Pool, work
+from convnets.networks import Conv, Full, Inception, Layer, Network, Pool, work
 
 try:
     import torch

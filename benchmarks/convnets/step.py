@@ -7,7 +7,7 @@ gradients; the branches of an inception read slices of its output's gradient, an
 
 With channels last, a ReLU between two convolutions or two products leaves its bits, which the data gradient of the
 second applies (mask=), and the 1x1 convolutions with which branches of an inception begin are one convolution. Its
-result is a part of the tensor that has the inception's output, too (netplan.Wide); so is its gradient. A max pool keeps
+result is a part of the tensor that has the inception's output, too (plan.Wide); so is its gradient. A max pool keeps
 its places, and its gradient is that of the ReLU before it, too. Elsewhere that is a pass of its own.
 
 All memory is taken when the step is planned: outputs and weight gradients are kept, gradients of outputs share buffers.
@@ -20,11 +20,11 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
+from convnets.bprop import Bprop
+from convnets.fprop import Fprop
+from convnets.networks import Conv, Network, Work, work
+from convnets.plan import Buffers, Layout, Op
 from nervanagpu import nn
-from netbprop import Bprop
-from netfprop import Fprop
-from netplan import Buffers, Layout, Op
-from networks import Conv, Network, Work, work
 
 Array = npt.NDArray[Any]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from cublas import Cublas
+from peers.cublas import Cublas
 
 Floats = npt.NDArray[np.float32]
 ROWS = 512  # compared at a time
