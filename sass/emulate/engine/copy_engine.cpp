@@ -47,6 +47,18 @@ std::byte* global(Warp& w, const Uop* u, std::uint64_t address, std::uint64_t by
   return first;
 }
 
+// Global memory to `to`. The engine fetches 16 bytes at once: an array of others that does not begin at a multiple of 16 is told
+// of from the multiple before it. Those bytes, which are in the same 16, are read on a chip and are nobody's here.
+bool fetch(Warp& w, const Uop* u, std::uint64_t address, std::uint64_t bytes, std::byte* to) {
+  constexpr int kNobodys = 0xff;  // NaN, of floats
+  const std::uint64_t before = std::min(w.memory->before_lent(address), bytes);
+  std::memset(to, kNobodys, before);
+  const std::byte* from = global(w, u, address + before, bytes - before, "reads");
+  if (from == nullptr) return false;
+  std::memcpy(to + before, from, bytes - before);
+  return true;
+}
+
 // Checks that [address, address + bytes) lies in shared memory on a multiple of `align`.
 bool in_shared(Warp& w, const Uop* u, std::uint32_t address, std::uint64_t bytes, std::uint32_t align) {
   if (address % align != 0) {
@@ -241,9 +253,7 @@ const Uop* load_box(Warp& w, const Uop* u) {
   const bool ok = each_row(*map, at, offsets, [&](const BoxRow& r) {
     fill_outside(*map, std::span(row).first(r.bytes));
     if (r.to > r.from) {
-      const std::byte* from = global(w, u, r.address, r.to - r.from, "reads");
-      if (from == nullptr) return false;
-      std::memcpy(row.data() + r.from, from, r.to - r.from);
+      if (!fetch(w, u, r.address, r.to - r.from, row.data() + r.from)) return false;
       convert_loaded(map->type, std::span(row).subspan(r.from, r.to - r.from));
     }
     for (std::uint32_t c = 0; c < r.bytes; c += 16) {

@@ -46,6 +46,14 @@ struct Memory::Impl {
     if (!lent.covers(address, bytes)) return nullptr;
     return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
   }
+  // How many bytes from `address` on nobody has lent, where the rest of its 16 bytes is lent; else 0.
+  [[nodiscard]] std::uint64_t before_lent(std::uint64_t address) const {
+    if (address - base < capacity || lent.covers(address, 1)) return 0;
+    const std::uint64_t rest = 16 - address % 16;
+    std::uint64_t before = 1;
+    while (before < rest && !lent.covers(address + before, rest - before)) ++before;
+    return before < rest ? before : 0;
+  }
 };
 
 // Memory's friend: the way from a Memory to its parts.
