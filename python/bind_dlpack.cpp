@@ -182,8 +182,9 @@ Tensor take(const py::object& capsule, bool read_only) {
   return t;
 }
 
-Tensor from_dlpack(const py::object& capsule) {
-  if (PyCapsule_IsValid(capsule.ptr(), Managed::kFresh) != 0) return take<Managed>(capsule, false);
+// `read_only`: whatever the capsule says of it.
+Tensor from_dlpack(const py::object& capsule, bool read_only) {
+  if (PyCapsule_IsValid(capsule.ptr(), Managed::kFresh) != 0) return take<Managed>(capsule, read_only);
   if (PyCapsule_IsValid(capsule.ptr(), ManagedVersioned::kFresh) == 0) {
     const char* name = PyCapsule_CheckExact(capsule.ptr()) != 0 ? PyCapsule_GetName(capsule.ptr()) : nullptr;
     throw InvalidArgument(
@@ -195,7 +196,7 @@ Tensor from_dlpack(const py::object& capsule) {
     throw InvalidArgument("from_dlpack: version " + std::to_string(m->major) + "." + std::to_string(m->minor) +
                           " of DLPack; needs 1");
   }
-  return take<ManagedVersioned>(capsule, (m->flags & kReadOnly) != 0);
+  return take<ManagedVersioned>(capsule, read_only || (m->flags & kReadOnly) != 0);
 }
 
 // Memory that the object `owner` keeps alive.
@@ -212,7 +213,7 @@ Tensor adopt(std::uint64_t address, const py::object& shape, const py::object& s
 
 void bind_dlpack(py::module_& m) {
   m.def("to_dlpack", &to_dlpack, py::arg("tensor"), py::arg("versioned"), py::arg("to_host"), py::arg("copied"));
-  m.def("from_dlpack", &from_dlpack, py::arg("capsule"));
+  m.def("from_dlpack", &from_dlpack, py::arg("capsule"), py::arg("read_only") = false);
   m.def("adopt", &adopt, py::arg("address"), py::arg("shape"), py::arg("strides"), py::arg("dtype"), py::arg("owner"),
         py::arg("read_only"));
   m.def(

@@ -8,6 +8,7 @@ the CPU share them.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,12 +97,18 @@ def _capsule(x: Any, arguments: dict[str, Any]) -> object:
         raise BufferError(f"from_dlpack: x is {shown(x)}, which cannot be shared: {error}") from None
 
 
+def _never_changes(x: object) -> bool:
+    """Whether it is an array of JAX's, whose capsules are of version 0, which cannot say it."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(x, getattr(jax, "Array", ()))
+
+
 def from_dlpack(x: object, *, copy: bool | None = None) -> GPUTensor:
     """A tensor over the memory of `x`, which has __dlpack__ and is kept alive. Host memory becomes a copy on a GPU.
 
-    Any strides. Of read-only memory the tensor is read-only: what would write there is a ValueError. copy: True always
-    makes one, False never: BufferError. TypeError for a dtype that tensors cannot hold; ValueError for memory of
-    another device. BufferError for what its owner does not share, and for memory that holds other numbers than `x`.
+    Any strides. Over read-only memory, and over JAX's arrays, it is read-only: what would write there is a ValueError.
+    copy: True makes one, False never: BufferError. TypeError for a dtype that tensors cannot hold. ValueError for
+    memory of another device. BufferError for what its owner does not share, and for memory of other numbers than x.
     """
     if copy is not None:
         flag("from_dlpack", "copy", copy)
@@ -120,7 +127,7 @@ def from_dlpack(x: object, *, copy: bool | None = None) -> GPUTensor:
         capsule = _core.in_driver_context(ordinal, _capsule, x, arguments)
     else:
         capsule = _capsule(x, arguments)
-    shared = _core.from_dlpack(capsule)
+    shared = _core.from_dlpack(capsule, _never_changes(x))
     return shared.copy() if copy else shared
 
 

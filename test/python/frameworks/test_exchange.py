@@ -80,6 +80,17 @@ def test_products_read_and_write_there(rng: np.random.Generator) -> None:
 
 
 @emulator_only
+@pytest.mark.parametrize("m, k, n", [(2, 64, 8), (5, 140, 3), (7, 33, 1), (3, 51, 70)])
+def test_products_of_memory_that_begins_anywhere(m: int, k: int, n: int, rng: np.random.Generator) -> None:
+    b = rng.random((k, n), dtype=np.float32)
+    for begins in range(5):
+        memory = rng.random(m * k + 8, dtype=np.float32)
+        a = memory[begins : begins + m * k]
+        for given in (a.reshape(m, k), a.reshape(k, m).T):
+            got = ng.dot(ng.from_dlpack(given), ng.from_dlpack(b)).get()
+            np.testing.assert_allclose(got, given @ b, rtol=1e-5, atol=1e-5)
+
+
 def test_our_own_memory_comes_back_as_ours() -> None:
     x = ng.ones((8, 8))
     y = ng.from_dlpack(np.from_dlpack(x)[2:, ::2])
@@ -270,6 +281,18 @@ def test_read_only_memory_is_not_written() -> None:
     with pytest.raises(BufferError, match="read-only"):
         x.__dlpack__()
     assert np.from_dlpack(x, copy=True).flags.writeable
+
+
+def test_arrays_of_jax_are_not_written() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    x = jnp.ones((3, 4))
+    seen = ng.from_dlpack(x)
+    if not GPU:
+        with pytest.raises(ValueError, match="read-only"):
+            seen[0, 0] = 2
+    own = ng.from_dlpack(x, copy=True)
+    own[0, 0] = 2
+    assert (np.asarray(x) == 1).all() and (seen.get() == 1).all() and own.get().sum() == 13
 
 
 def test_from_dlpack(rng: np.random.Generator) -> None:
