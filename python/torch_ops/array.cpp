@@ -153,6 +153,25 @@ bool Array::contiguous() const noexcept {
   return true;
 }
 
+namespace {
+
+template <class Order>
+bool strides_grow(const Array& t, const Order& order) {
+  std::int64_t least = 0;
+  for (const auto axis : order) {
+    if (t.size(axis) == 0 || t.stride(axis) < least) return false;
+    if (axis == 0 && least == t.stride(1)) return false;  // (N, 1, 1, 1): either
+    least = t.stride(axis) * t.size(axis);
+  }
+  return t.stride(1) != 0;
+}
+
+}  // namespace
+
+bool Array::channels_last() const noexcept {
+  return (axes_ == 4 && strides_grow(*this, kLast4)) || (axes_ == 5 && strides_grow(*this, kLast5));
+}
+
 bool Array::lies_channels_last() const noexcept {
   return (axes_ == 4 && lies(*this, kLast4)) || (axes_ == 5 && lies(*this, kLast5));
 }

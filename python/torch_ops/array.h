@@ -40,9 +40,10 @@ class Array {
   [[nodiscard]] Dtype dtype() const;  // of a float that check_operands() has let pass
 
   [[nodiscard]] bool contiguous() const noexcept;
-  // Of 4 or 5 axes (N, C, ...): whether C lies last; and whether that is no row-major order as well.
+  // Of 4 or 5 axes (N, C, ...): whether torch makes results channels last because of it, which may have gaps; and whether it
+  // lies so, without gaps.
+  [[nodiscard]] bool channels_last() const noexcept;
   [[nodiscard]] bool lies_channels_last() const noexcept;
-  [[nodiscard]] bool channels_last() const noexcept { return !contiguous() && lies_channels_last(); }
 
  private:
   friend Array empty_strided(const Array& like, const Shape& sizes, const Shape& strides, std::int32_t type);

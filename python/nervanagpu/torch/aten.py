@@ -60,7 +60,7 @@ def _convolution(
     check_operands(x, weight, bias)
     (more,) = _each(axes, tuple(output_padding))
     size = conv.transposed_shape(x, weight, bias, step, pad, spread, more, groups)
-    need(min(size[2:]) > 0 and x.numel() > 0, f"a result of {tuple(size)} from {tuple(x.shape)}")
+    need(x.numel() > 0, f"a result of {tuple(size)} from {tuple(x.shape)}")
     geometry = (step, pad, spread, groups)
     long = conv.lengthened(x, weight.shape, size, *geometry)
     y: Tensor = CONVOLUTION_INPUT(long, weight, size, *geometry)
@@ -179,7 +179,7 @@ def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
             plan = pool_windows.Spread(whole.shape[2:], *geometry, ceil_mode)
             y, places = max_and_places(plan.inside(whole), size, plan.step, [0] * axes)
             y = lying_as(whole, plan.outside(y))
-            index = indices_of(plan.outside(places.unpacked()), whole.shape[2:], *geometry)
+            index = lying_as(whole, indices_of(plan.outside(places.unpacked()), whole.shape[2:], *geometry))
         else:
             y, index = max_with_indices(whole, size, step, pad)
         return (y, index) if whole is x else (y[0], index[0])

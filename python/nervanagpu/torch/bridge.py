@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
+from torch._prims_common import suggest_memory_format
 from torch.utils.dlpack import to_dlpack
 
 from nervanagpu import _core
@@ -93,9 +94,9 @@ def stream_of(t: torch.Tensor) -> Stream | None:
 
 
 def is_channels_last(*operands: torch.Tensor) -> bool:
-    """Whether results are to lie channels last, as torch decides it: when an operand does."""
+    """Whether results are to lie channels last, as torch decides it: by the strides of any operand."""
     form = CHANNELS_LAST.get(operands[0].dim())
-    return form is not None and any(t.is_contiguous(memory_format=form) and not t.is_contiguous() for t in operands)
+    return form is not None and any(suggest_memory_format(t) is form for t in operands)
 
 
 def form_of(t: torch.Tensor) -> torch.memory_format:

@@ -114,6 +114,10 @@ def transposed_shape(
     for i in range(axes):
         room = (x.shape[2 + i] - 1) * stride[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1
         shape.append(room - 2 * padding[i] + more[i])
+    check(
+        all(n >= 1 for n in shape[2:]),
+        lambda: f"x {tuple(x.shape)} would give {tuple(shape)}; needs lengths of 1 or more",
+    )
     return shape
 
 

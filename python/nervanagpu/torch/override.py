@@ -61,10 +61,12 @@ def _compiled_calls(forget: bool) -> Counter[str]:
 _NAME = native.OVERRIDES_KEY
 _KEY = torch._C._parse_dispatch_key(_NAME)
 _BELOW = torch._C._dispatch_keyset_full_after(_KEY)
+_BELOW_TRACER = torch._C._dispatch_keyset_full_after(torch._C._parse_dispatch_key("Tracer"))
 _BITS = {name: 1 << i for i, name in enumerate(aten.FAMILIES)}
 _ALL = (1 << len(_BITS)) - 1
 _PLACE = "nervanagpu.torch.use"
-_include, _used = torch._C._dispatch_tls_set_dispatch_key_included, torch._C._get_obj_in_tls
+_include, _included = torch._C._dispatch_tls_set_dispatch_key_included, torch._C._dispatch_tls_is_dispatch_key_included
+_used = torch._C._get_obj_in_tls
 
 
 # Modes, tensors that are not plain, devices that are not ours.
@@ -207,6 +209,16 @@ def _aten(operator: Any, keyset: Any, args: Any, kwargs: Any) -> object:
         _include(_KEY, True)
 
 
+def _traced_convolution(keyset: Any, *args: object, **kwargs: object) -> object:
+    """While torch.jit traces: aten's kernel calls the operator that a trace notes in place of this one."""
+    inside = _included(_KEY)
+    _include(_KEY, False)
+    try:
+        return aten.ATEN.convolution.default.redispatch((keyset & _BELOW_TRACER).remove(_KEY), *args, **kwargs)
+    finally:
+        _include(_KEY, inside)
+
+
 def _through_modes(operator: Any, keyset: Any, args: Any, kwargs: Any) -> object:
     """First by what modes there are, then here; those of a compiler want aten's operators, and no values."""
     modes = [] if any(map(torch._C._get_dispatch_mode, _COMPILERS)) else _get_current_dispatch_mode_stack()
@@ -272,4 +284,5 @@ def _register() -> None:
                 if _compiled and operator._overloadname == "default":
                     kernel = _compiled.function(operator._opname, _BITS[family], _STRANGE, kernel)
                 own.impl(operator, kernel, _NAME, with_keyset=True)
+        own.impl(torch.ops.aten.convolution.default, _traced_convolution, "Tracer", with_keyset=True)
         _libraries.extend((others, own))

@@ -43,7 +43,11 @@ class Spread:
     """A max pooling of tensors (N, C, *space): `inside(x)` is pooled by (size, step, 0), `outside` is the result."""
 
     def __init__(self, space: Ints, size: Ints, step: Ints, pad: Ints, spread: Ints, ceil: bool) -> None:
-        need_numbers(len(size), dilation=(spread, 1))
+        need_numbers(len(size), dilation=(spread, 1), stride=(step, 1), kernel=(size, 1), padding=(pad, 0))
+        need(
+            all(2 * p <= d * (k - 1) + 1 for p, k, d in zip(pad, size, spread, strict=True)),
+            f"padding {tuple(pad)} is more than half the kernel {tuple(size)} of dilation {tuple(spread)}",
+        )
         self.lengths = result_lengths(space, size, step, pad, spread, ceil)
         self._space, self._pad, self._phases = space, pad, list(spread)
         # Where there is one phase, the kernel strides; else every step-th place of all is taken.

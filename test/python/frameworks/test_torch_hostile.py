@@ -688,6 +688,12 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), rand(2).half()), "several dtypes"),
     (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), None, 2, 0, 2), "output_padding"),
     (lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 3, 3), None, 2, 0, -1), "output_padding"),
+    (
+        lambda: ngt.conv_transpose2d(rand(1, 3, 4, 4), rand(3, 2, 1, 1), None, 1, 2),
+        r"give \(1, 2, 0, 0\); needs lengths",
+    ),
+    (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), (1, 2), 1, 1, ceil_mode=True), "padding .* half the kernel"),
+    (lambda: ngt.max_pool2d(rand(1, 3, 9, 9), 2, 1, 2, 2), "padding .* half the kernel"),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 2, dilation=0), "dilation"),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 2, dilation=-1), "dilation"),
     (lambda: ngt.max_pool2d(None, 2), "x is NoneType; needs a tensor"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -122,6 +123,18 @@ def test_compilers_see_atens_operators() -> None:
     assert ngt.calls() == {"aten.mm": {"ours": 1, "fallback": {}}}
 
 
+@pytest.mark.filterwarnings("ignore")  # torch.jit's time is over
+def test_a_trace_has_every_operator() -> None:
+    x, w, b = rand(2, 3, 5, 5), rand(4, 3, 3, 3), rand(6, 36)
+
+    def net(x: Any) -> Any:
+        return F.linear(F.max_pool2d(F.conv2d(x, w, padding=1), 2, 1, ceil_mode=True)[..., :3, :3].flatten(1), b)
+
+    with ngt.use():
+        traced = torch.jit.trace(net, x)
+    assert near(traced(2 * x), net(2 * x), 1e-4)
+
+
 def test_shapes_count_nothing() -> None:
     with torch._subclasses.fake_tensor.FakeTensorMode() as mode:
         fake = mode.from_tensor(rand(3, 3))
@@ -202,6 +215,8 @@ REFUSED: list[tuple[str, Any]] = [
     ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(0, 4, 4), 2)),
     ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 3, 4, 4), 2, dilation=0)),
     ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 3, 4, 4), 2, dilation=-1)),
+    ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 3, 4, 4), (1, 2), padding=1, ceil_mode=True)),
+    ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 3, 9, 9), 2, padding=2, dilation=2)),
     ("avg_pool2d", lambda: F.avg_pool2d(rand(2, 0, 4, 4), 2)),
     ("avg_pool2d", lambda: F.avg_pool2d(rand(2, 3, 4, 4), 2, divisor_override=0)),
 ]
@@ -217,6 +232,45 @@ def test_what_aten_refuses_is_not_ours(number: int) -> None:
     assert str(refused.value) == str(theirs.value)  # aten's own words
     counted = ngt.calls()[f"aten.{name}"]
     assert counted["ours"] == 0 and sum(counted["fallback"].values()) == 1
+
+
+def _part(t: Any) -> Any:
+    """Half of the channels of a tensor that lies channels last: so do they, with gaps."""
+    return torch.cat((t, t), 1).to(memory_format=torch.channels_last)[:, : t.shape[1]]
+
+
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "last": lambda t: t.to(memory_format=torch.channels_last),
+    "first": lambda t: t.contiguous(),
+    "part": _part,
+    "rows": lambda t: torch.cat((t, t), 3)[..., : t.shape[3]],
+    "across": lambda t: t.transpose(2, 3).contiguous().transpose(2, 3),
+    "expanded": lambda t: t[:, :1].expand(t.shape),
+}
+
+
+@pytest.mark.parametrize(
+    "shape", [(2, 4, 6, 5), (2, 1, 6, 5), (1, 4, 6, 5), (1, 1, 6, 5), (2, 4, 1, 5), (2, 4, 1, 1)], ids=str
+)
+@pytest.mark.parametrize("form", list(FORMS))
+def test_results_lie_as_torchs(form: str, shape: tuple[int, ...]) -> None:
+    x, w = FORMS[form](rand(*shape)), rand(3, shape[1], 1, 1)
+    for call in (
+        lambda: F.conv2d(x, w, padding=1),
+        lambda: F.conv2d(x, FORMS[form](rand(4, shape[1], 3, 2)), padding=1),
+        lambda: F.max_pool2d(x, (1, 2), 1, (0, 1), return_indices=True),
+        lambda: F.max_pool2d(x, (1, 2), 1, (0, 1), (2, 1), return_indices=True),
+        lambda: F.max_pool2d(x, (1, 2), 2, (0, 1), ceil_mode=True, return_indices=True),
+        lambda: F.avg_pool2d(x, (1, 2), 1, (0, 1)),
+        lambda: F.avg_pool2d(x, (1, 2), 2, (0, 1), ceil_mode=True),
+    ):
+        want = call()
+        with ngt.use():
+            got = call()
+        both = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
+        for g, t in both:
+            strides = [(g.stride(i), t.stride(i)) for i, n in enumerate(t.shape) if n > 1]
+            assert all(a == b for a, b in strides), (call, t.shape, strides)
 
 
 @pytest.mark.parametrize("form", [torch.channels_last, torch.contiguous_format])
