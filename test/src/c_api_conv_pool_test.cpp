@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/on_emulator.h"
+#include "test/src/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {
 
 // Images of 16 x 16 with three channels and 64 filters of 3 x 3: small integers, so that all sums are exact.
-class CConvPoolTest : public test::OnEmulator {
+class CConvPoolTest : public test::CApiCalls {
  protected:
   CConvPoolTest() {
     p_.n = 2, p_.c = 3, p_.k = 64;
@@ -56,16 +56,7 @@ class CConvPoolTest : public test::OnEmulator {
     return static_cast<std::uint16_t>((number < 0 ? 0x8000U : 0U) | (top + 15) << 10 |
                                       ((magnitude << 10 >> top) & 0x3ffU));
   }
-  template <class T>
-  static std::vector<T> get(std::uint64_t address, std::size_t count) {
-    std::vector<T> v(count);
-    EXPECT_EQ(ng_download(v.data(), address, count * sizeof(T)), NG_OK) << ng_last_error();
-    return v;
-  }
-  static void refused(ng_status got, const std::string& word) {
-    EXPECT_EQ(got, NG_INVALID_ARGUMENT);
-    EXPECT_NE(std::string(ng_last_error()).find(word), std::string::npos) << ng_last_error();
-  }
+  static void refused(ng_status got, const std::string& word) { expect_refused(got, NG_INVALID_ARGUMENT, {word}); }
   // By ng_conv_fprop and ng_max_pool_fprop.
   void expect_as_by_two() {
     ng_pool_problem behind = q_;

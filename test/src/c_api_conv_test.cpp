@@ -12,12 +12,12 @@
 #include "nervanagpu/conv.hpp"
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/on_emulator.h"
+#include "test/src/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {
 
-class CConvTest : public test::OnEmulator {
+class CConvTest : public test::CApiCalls {
  protected:
   static constexpr std::size_t kRoom = 64;  // floats of each operand
 
@@ -33,34 +33,21 @@ class CConvTest : public test::OnEmulator {
     for (const std::uint64_t a : {x_, w_, y_, bias_}) EXPECT_EQ(ng_free(a), NG_OK);
   }
 
-  static void put(std::uint64_t address, const std::vector<float>& v) {
-    EXPECT_EQ(ng_upload(address, v.data(), v.size() * 4), NG_OK) << ng_last_error();
-  }
-  static std::vector<float> get(std::uint64_t address, std::size_t count = kRoom) {
-    std::vector<float> v(count);
-    EXPECT_EQ(ng_download(v.data(), address, count * 4), NG_OK) << ng_last_error();
-    return v;
-  }
-  static void expect(ng_status got, ng_status wanted, const std::vector<std::string>& words) {
-    EXPECT_STREQ(ng_status_name(got), ng_status_name(wanted)) << ng_last_error();
-    const std::string text = ng_last_error();
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
-  }
   // Each pass refuses the problem, and so does what is asked before it; nothing is written.
   template <class F>
   void refused(const F& change, ng_status status, const std::string& word) {
     ng_conv_problem p = p_;
     change(p);
     std::size_t bytes = 99;
-    expect(ng_conv_workspace(NG_FPROP, &p, &bytes), status, {word});
+    expect_refused(ng_conv_workspace(NG_FPROP, &p, &bytes), status, {word});
     EXPECT_EQ(bytes, 99U);
-    expect(ng_conv_fprop(&p, x_, w_, y_, nullptr), status, {word});
-    expect(ng_conv_bprop(&p, y_, w_, x_, nullptr), status, {word});
-    expect(ng_conv_update(&p, y_, x_, w_, nullptr), status, {word});
+    expect_refused(ng_conv_fprop(&p, x_, w_, y_, nullptr), status, {word});
+    expect_refused(ng_conv_bprop(&p, y_, w_, x_, nullptr), status, {word});
+    expect_refused(ng_conv_update(&p, y_, x_, w_, nullptr), status, {word});
     unwritten();
   }
   void unwritten() {
-    for (const std::uint64_t a : {x_, w_, y_}) EXPECT_EQ(get(a), std::vector<float>(kRoom, -7));
+    for (const std::uint64_t a : {x_, w_, y_}) EXPECT_EQ(get(a, kRoom), std::vector<float>(kRoom, -7));
   }
 
   ng_conv_problem p_ = NG_CONV_PROBLEM_INIT;
@@ -109,7 +96,8 @@ TEST_F(CConvTest, PixelsApart) {
   ASSERT_EQ(ng_download(bits.data(), mask, 24), NG_OK);
   EXPECT_EQ(bits, (std::array<std::uint32_t, 6>{7, 9, 5, 9, 5, 9}));
   o_.mask_pitch = -1;
-  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"mask_pitch is -1", "the words of a row, 1"});
+  expect_refused(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT,
+                 {"mask_pitch is -1", "the words of a row, 1"});
   for (const std::uint64_t a : {mask, workspace}) EXPECT_EQ(ng_free(a), NG_OK);
 }
 
@@ -127,7 +115,8 @@ TEST_F(CConvTest, SumsOfChannels) {
   put(sums, std::vector<float>(kRoom, -7));
   o_.channel_sum = sums + 4, o_.channel_sum_squares = sums + 16;
   o_.workspace = workspace, o_.workspace_bytes = bytes - 1;
-  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"workspace is of", "(ng_conv_sums_workspace)"});
+  expect_refused(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT,
+                 {"workspace is of", "(ng_conv_sums_workspace)"});
   o_.workspace_bytes = bytes;
   ASSERT_EQ(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_OK) << ng_last_error();
   const std::vector<float> want = {-7, 27, -6, 10, 261, 14, 100, -7};
@@ -139,12 +128,12 @@ TEST_F(CConvTest, SumsOfChannels) {
   at.in1 = x_, at.in2 = w_, at.out = y_, at.workspace = workspace;
   ASSERT_EQ(ng_conv_plan_workspace(plan, &at.workspace_bytes), NG_OK);
   at.channel_sum = sums + 4;
-  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"channel_sum_squares is missing"});
+  expect_refused(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"channel_sum_squares is missing"});
   at.channel_sum_squares = sums + 16;
   ASSERT_EQ(ng_conv_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
   EXPECT_EQ(get(sums, 8), want);
   ng_conv_plan_destroy(plan);
-  expect(ng_conv_sums_workspace(NG_FPROP, &p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  expect_refused(ng_conv_sums_workspace(NG_FPROP, &p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
   for (const std::uint64_t a : {workspace, sums}) EXPECT_EQ(ng_free(a), NG_OK);
 }
 
@@ -170,31 +159,32 @@ TEST_F(CConvTest, PlansAreLaunchedAgain) {
     ASSERT_EQ(ng_conv_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
     std::vector<float> all(kRoom, -7);
     std::copy(want.begin(), want.end(), all.begin() + static_cast<std::ptrdiff_t>(place));
-    EXPECT_EQ(get(y_), all);
+    EXPECT_EQ(get(y_, kRoom), all);
   }
   at.out = y_ + 2;
-  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT,
-         {"address of y is", "needs a multiple of 4, as planned"});
+  expect_refused(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT,
+                 {"address of y is", "needs a multiple of 4, as planned"});
   at.out = y_, at.bias = 0;
-  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"bias is missing; one was planned"});
+  expect_refused(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"bias is missing; one was planned"});
   at.size = 3;
-  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"addresses"});
-  expect(ng_conv_plan_launch(plan, nullptr, 0), NG_INVALID_ARGUMENT, {"addresses"});
-  expect(ng_conv_plan_launch(nullptr, &at, 0), NG_INVALID_ARGUMENT, {"plan is null"});
-  expect(ng_conv_plan_workspace(plan, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  expect_refused(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect_refused(ng_conv_plan_launch(plan, nullptr, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect_refused(ng_conv_plan_launch(nullptr, &at, 0), NG_INVALID_ARGUMENT, {"plan is null"});
+  expect_refused(ng_conv_plan_workspace(plan, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
   ng_conv_plan_destroy(plan);
   ng_conv_plan_destroy(nullptr);
   plan = reinterpret_cast<ng_conv_plan*>(this);
-  expect(ng_conv_plan_create(NG_UPDATE, &p_, nullptr, &o_, &plan), NG_INVALID_ARGUMENT, {"relu is for fprop alone"});
+  expect_refused(ng_conv_plan_create(NG_UPDATE, &p_, nullptr, &o_, &plan), NG_INVALID_ARGUMENT,
+                 {"relu is for fprop alone"});
   EXPECT_EQ(plan, nullptr);
-  expect(ng_conv_plan_create(static_cast<ng_conv_pass>(3), &p_, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
-         {"pass is 3"});
-  expect(ng_conv_plan_create(NG_FPROP, &p_, nullptr, nullptr, nullptr), NG_INVALID_ARGUMENT, {"plan is null"});
+  expect_refused(ng_conv_plan_create(static_cast<ng_conv_pass>(3), &p_, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
+                 {"pass is 3"});
+  expect_refused(ng_conv_plan_create(NG_FPROP, &p_, nullptr, nullptr, nullptr), NG_INVALID_ARGUMENT, {"plan is null"});
   p_.layout = NG_CHANNELS_FIRST;
   ASSERT_EQ(ng_conv_plan_create(NG_FPROP, &p_, nullptr, nullptr, &plan), NG_OK) << ng_last_error();
   ng_conv_addresses short_of = NG_CONV_ADDRESSES_INIT;
   short_of.in1 = x_, short_of.in2 = w_, short_of.out = y_, short_of.workspace = bias_, short_of.workspace_bytes = 1;
-  expect(ng_conv_plan_launch(plan, &short_of, 0), NG_INVALID_ARGUMENT, {"workspace is of 1 bytes"});
+  expect_refused(ng_conv_plan_launch(plan, &short_of, 0), NG_INVALID_ARGUMENT, {"workspace is of 1 bytes"});
   ng_conv_plan_destroy(plan);
   EXPECT_EQ(ng_free(workspace), NG_OK);
 }
@@ -204,10 +194,11 @@ TEST_F(CConvTest, TheWorkspaceIsChecked) {
   std::size_t bytes = 0;
   ASSERT_EQ(ng_conv_workspace(NG_UPDATE, &p_, &bytes), NG_OK) << ng_last_error();
   ASSERT_GT(bytes, 0U);
-  expect(ng_conv_update(&p_, y_, x_, w_, nullptr), NG_INVALID_ARGUMENT, {"workspace is 0", std::to_string(bytes)});
+  expect_refused(ng_conv_update(&p_, y_, x_, w_, nullptr), NG_INVALID_ARGUMENT,
+                 {"workspace is 0", std::to_string(bytes)});
   o_.workspace = bias_, o_.workspace_bytes = bytes - 1;
-  expect(ng_conv_update(&p_, y_, x_, w_, &o_), NG_INVALID_ARGUMENT,
-         {"workspace is of " + std::to_string(bytes - 1) + " bytes"});
+  expect_refused(ng_conv_update(&p_, y_, x_, w_, &o_), NG_INVALID_ARGUMENT,
+                 {"workspace is of " + std::to_string(bytes - 1) + " bytes"});
   unwritten();
 }
 
@@ -224,29 +215,30 @@ TEST_F(CConvTest, BadArgumentsAreRefused) {
   refused([](P& p) { p.w_type = NG_INT32; }, NG_TYPE_ERROR, "int32");
 
   std::size_t bytes = 0;
-  expect(ng_conv_workspace(NG_FPROP, nullptr, &bytes), NG_INVALID_ARGUMENT, {"problem is null"});
-  expect(ng_conv_workspace(NG_FPROP, &p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
-  expect(ng_conv_workspace(static_cast<ng_conv_pass>(3), &p_, &bytes), NG_INVALID_ARGUMENT, {"pass is 3"});
-  expect(ng_conv_workspace(static_cast<ng_conv_pass>(-4), &p_, &bytes), NG_INVALID_ARGUMENT, {"pass is -4"});
-  expect(ng_conv_out(&p_, nullptr), NG_INVALID_ARGUMENT, {"out is null"});
+  expect_refused(ng_conv_workspace(NG_FPROP, nullptr, &bytes), NG_INVALID_ARGUMENT, {"problem is null"});
+  expect_refused(ng_conv_workspace(NG_FPROP, &p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  expect_refused(ng_conv_workspace(static_cast<ng_conv_pass>(3), &p_, &bytes), NG_INVALID_ARGUMENT, {"pass is 3"});
+  expect_refused(ng_conv_workspace(static_cast<ng_conv_pass>(-4), &p_, &bytes), NG_INVALID_ARGUMENT, {"pass is -4"});
+  expect_refused(ng_conv_out(&p_, nullptr), NG_INVALID_ARGUMENT, {"out is null"});
   std::array<std::int64_t, 3> out = {5, 5, 5};
-  expect(ng_conv_out(nullptr, out.data()), NG_INVALID_ARGUMENT, {"problem is null"});
+  expect_refused(ng_conv_out(nullptr, out.data()), NG_INVALID_ARGUMENT, {"problem is null"});
   EXPECT_EQ(out[0], 5);
-  expect(ng_conv_fprop(nullptr, x_, w_, y_, nullptr), NG_INVALID_ARGUMENT, {"ng_conv_fprop", "problem is null"});
-  expect(ng_conv_fprop(&p_, 0, w_, y_, nullptr), NG_INVALID_ARGUMENT, {"x is 0"});
-  expect(ng_conv_bprop(&p_, y_, 0, x_, nullptr), NG_INVALID_ARGUMENT, {"w is 0"});
-  expect(ng_conv_update(&p_, y_, x_, w_ + 1, nullptr), NG_INVALID_ARGUMENT, {"dw", "multiple of 4"});
+  expect_refused(ng_conv_fprop(nullptr, x_, w_, y_, nullptr), NG_INVALID_ARGUMENT,
+                 {"ng_conv_fprop", "problem is null"});
+  expect_refused(ng_conv_fprop(&p_, 0, w_, y_, nullptr), NG_INVALID_ARGUMENT, {"x is 0"});
+  expect_refused(ng_conv_bprop(&p_, y_, 0, x_, nullptr), NG_INVALID_ARGUMENT, {"w is 0"});
+  expect_refused(ng_conv_update(&p_, y_, x_, w_ + 1, nullptr), NG_INVALID_ARGUMENT, {"dw", "multiple of 4"});
   const auto with = [&](auto change) {
     ng_conv_options o = NG_CONV_OPTIONS_INIT;
     change(o);
     return ng_conv_fprop(&p_, x_, w_, y_, &o);
   };
   using O = ng_conv_options;
-  expect(with([](O& o) { o.size = 8; }), NG_INVALID_ARGUMENT, {"options->size is 8"});
-  expect(with([](O& o) { o.relu = 2; }), NG_INVALID_ARGUMENT, {"relu is 2"});
-  expect(with([](O& o) { o.bias_type = 77; }), NG_INVALID_ARGUMENT, {"bias_type is 77"});
-  expect(with([](O& o) { o.rounding.stochastic = 5; }), NG_INVALID_ARGUMENT, {"rounding.stochastic is 5"});
-  expect(with([&](O& o) { o.bias = bias_, o.bias_type = NG_INT8; }), NG_TYPE_ERROR, {"bias", "int8"});
+  expect_refused(with([](O& o) { o.size = 8; }), NG_INVALID_ARGUMENT, {"options->size is 8"});
+  expect_refused(with([](O& o) { o.relu = 2; }), NG_INVALID_ARGUMENT, {"relu is 2"});
+  expect_refused(with([](O& o) { o.bias_type = 77; }), NG_INVALID_ARGUMENT, {"bias_type is 77"});
+  expect_refused(with([](O& o) { o.rounding.stochastic = 5; }), NG_INVALID_ARGUMENT, {"rounding.stochastic is 5"});
+  expect_refused(with([&](O& o) { o.bias = bias_, o.bias_type = NG_INT8; }), NG_TYPE_ERROR, {"bias", "int8"});
   unwritten();
 }
 
@@ -267,13 +259,13 @@ TEST_F(CConvTest, RefusesOptionsThatAreNone) {
   refused([](ng_conv_problem& p) { p.precision = -1; }, NG_INVALID_ARGUMENT, "precision is -1");
   refused([](ng_conv_problem& p) { p.reserved = 1; }, NG_INVALID_ARGUMENT, "problem.reserved is 1");
   o_.no_tensor_cores = 2;
-  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"no_tensor_cores is 2"});
+  expect_refused(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"no_tensor_cores is 2"});
   o_.no_tensor_cores = 0, o_.activation = NG_DRELU;
-  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"activation is 8", "other than NG_DRELU"});
+  expect_refused(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"activation is 8", "other than NG_DRELU"});
   o_.activation = NG_CLIP, o_.clip_low = 1;
-  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"clip_low is 1"});
+  expect_refused(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"clip_low is 1"});
   o_.activation = 0, o_.scale = 64;
-  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"scale is given"});
+  expect_refused(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"scale is given"});
   unwritten();
 }
 
@@ -320,7 +312,7 @@ TEST_F(CConvBytesTest, AreScaled) {
 }
 
 // The C++ calls with the same options: the same bits, and another order of sums than without.
-class CConvOptionsTest : public test::OnEmulator {
+class CConvOptionsTest : public test::CApiCalls {
  protected:
   static constexpr std::int64_t kSide = 6, kC = 32, kK = 32;
 

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/on_emulator.h"
+#include "test/src/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {
 
 using Owned = std::unique_ptr<ng_expr, decltype(&ng_expr_destroy)>;
 
-class CExprTest : public test::OnEmulator {
+class CExprTest : public test::CApiCalls {
  protected:
   static constexpr std::size_t kRoom = 4096;  // bytes of each array
 
@@ -30,15 +30,9 @@ class CExprTest : public test::OnEmulator {
     std::uint64_t a = 0;
     EXPECT_EQ(ng_malloc(&a, kRoom), NG_OK);
     EXPECT_EQ(ng_fill(a, 0xee, 1, kRoom, 0), NG_OK) << ng_last_error();
-    EXPECT_EQ(ng_upload(a, v.data(), v.size() * sizeof(T)), NG_OK);
+    CApiCalls::put(a, v);
     given_.push_back(a);
     return a;
-  }
-  template <class T>
-  static std::vector<T> get(std::uint64_t a, std::size_t count) {
-    std::vector<T> v(count);
-    EXPECT_EQ(ng_download(v.data(), a, count * sizeof(T)), NG_OK) << ng_last_error();
-    return v;
   }
   static ng_tensor view(std::uint64_t a, const std::vector<std::int64_t>& shape, int dtype = NG_FLOAT32) {
     ng_tensor t = NG_TENSOR_INIT;
@@ -65,12 +59,6 @@ class CExprTest : public test::OnEmulator {
     ng_expr* x = nullptr;
     const ng_status s = ng_expr_apply(name, operands.data(), operands.size(), &x);
     return own(s, x);
-  }
-  static void refused(ng_status got, ng_status wanted, const std::vector<std::string>& words) {
-    EXPECT_STREQ(ng_status_name(got), ng_status_name(wanted)) << ng_last_error();
-    for (const std::string& w : words) {
-      EXPECT_NE(std::string(ng_last_error()).find(w), std::string::npos) << w << " in: " << ng_last_error();
-    }
   }
 
   std::vector<std::uint64_t> given_;
@@ -153,7 +141,7 @@ TEST_F(CExprTest, ProductsCastsAndRandomNumbers) {
   const ng_tensor bytes = view(out, {4}, NG_UINT8);
   const ng_tensor floats = view(put<float>({-1, 2.9F, 300, std::numeric_limits<float>::quiet_NaN()}), {4});
   const Owned from = leaf(floats);
-  refused(ng_expr_assign(&bytes, from.get()), NG_TYPE_ERROR, {"uint8"});
+  expect_refused(ng_expr_assign(&bytes, from.get()), NG_TYPE_ERROR, {"uint8"});
   ASSERT_EQ(ng_expr_cast(from.get(), NG_UINT8, &e), NG_OK) << ng_last_error();
   const Owned narrow(e, &ng_expr_destroy);
   ASSERT_EQ(ng_expr_assign(&bytes, narrow.get()), NG_OK) << ng_last_error();
@@ -203,42 +191,42 @@ TEST_F(CExprTest, RefusesWhatCannotBe) {
   ng_expr* e = poison;
   const ng_expr* pair[] = {x.get(), y.get()};
   const ng_expr* holes[] = {x.get(), nullptr};
-  refused(ng_expr_apply("add", pair, 2, &e), NG_INVALID_ARGUMENT, {});
+  expect_refused(ng_expr_apply("add", pair, 2, &e), NG_INVALID_ARGUMENT, {});
   EXPECT_EQ(e, nullptr);
-  refused(ng_expr_apply("add", pair, 1, &e), NG_INVALID_ARGUMENT, {"count is 1", "needs 2"});
-  refused(ng_expr_apply("fma", pair, 2, &e), NG_INVALID_ARGUMENT, {"count is 2", "needs 3"});
-  refused(ng_expr_apply("addd", pair, 2, &e), NG_INVALID_ARGUMENT, {"\"addd\""});
-  refused(ng_expr_apply("tensor", pair, 1, &e), NG_INVALID_ARGUMENT, {"\"tensor\""});  // no operation of arrays
-  refused(ng_expr_apply(nullptr, pair, 2, &e), NG_INVALID_ARGUMENT, {"name is null"});
-  refused(ng_expr_apply("add", nullptr, 2, &e), NG_INVALID_ARGUMENT, {"operands is null"});
-  refused(ng_expr_apply("add", holes, 2, &e), NG_INVALID_ARGUMENT, {"operands[1] is null"});
-  refused(ng_expr_apply("add", pair, 2, nullptr), NG_INVALID_ARGUMENT, {"expr is null"});
+  expect_refused(ng_expr_apply("add", pair, 1, &e), NG_INVALID_ARGUMENT, {"count is 1", "needs 2"});
+  expect_refused(ng_expr_apply("fma", pair, 2, &e), NG_INVALID_ARGUMENT, {"count is 2", "needs 3"});
+  expect_refused(ng_expr_apply("addd", pair, 2, &e), NG_INVALID_ARGUMENT, {"\"addd\""});
+  expect_refused(ng_expr_apply("tensor", pair, 1, &e), NG_INVALID_ARGUMENT, {"\"tensor\""});  // no operation of arrays
+  expect_refused(ng_expr_apply(nullptr, pair, 2, &e), NG_INVALID_ARGUMENT, {"name is null"});
+  expect_refused(ng_expr_apply("add", nullptr, 2, &e), NG_INVALID_ARGUMENT, {"operands is null"});
+  expect_refused(ng_expr_apply("add", holes, 2, &e), NG_INVALID_ARGUMENT, {"operands[1] is null"});
+  expect_refused(ng_expr_apply("add", pair, 2, nullptr), NG_INVALID_ARGUMENT, {"expr is null"});
   const ng_expr* one[] = {x.get()};
-  refused(ng_expr_apply("invert", one, 1, &e), NG_TYPE_ERROR, {});
-  refused(ng_expr_cast(x.get(), 15, &e), NG_INVALID_ARGUMENT, {"dtype is 15", "0 to 14"});
-  refused(ng_expr_cast(nullptr, 0, &e), NG_INVALID_ARGUMENT, {"x is null"});
+  expect_refused(ng_expr_apply("invert", one, 1, &e), NG_TYPE_ERROR, {});
+  expect_refused(ng_expr_cast(x.get(), 15, &e), NG_INVALID_ARGUMENT, {"dtype is 15", "0 to 14"});
+  expect_refused(ng_expr_cast(nullptr, 0, &e), NG_INVALID_ARGUMENT, {"x is null"});
   const std::int32_t axis = 1;
-  refused(ng_expr_reduce("sum", x.get(), &axis, 1, 0, 0, &e), NG_INVALID_ARGUMENT, {"1"});
-  refused(ng_expr_reduce("median", x.get(), nullptr, 0, 0, 0, &e), NG_INVALID_ARGUMENT, {"\"median\""});
-  refused(ng_expr_reduce("sum", x.get(), nullptr, 1, 0, 0, &e), NG_INVALID_ARGUMENT, {"axes is null"});
-  refused(ng_expr_reduce("sum", x.get(), &axis, 9, 0, 0, &e), NG_INVALID_ARGUMENT, {"count is 9"});
-  refused(ng_expr_reduce("sum", x.get(), nullptr, 0, 2, 0, &e), NG_INVALID_ARGUMENT, {"keepdims is 2"});
-  refused(ng_expr_product(&t, &t, &e), NG_INVALID_ARGUMENT, {});
-  refused(ng_expr_assign(&three, x.get()), NG_INVALID_ARGUMENT, {});
-  refused(ng_expr_assign(nullptr, x.get()), NG_INVALID_ARGUMENT, {"out is null"});
-  refused(ng_expr_assign(&t, nullptr), NG_INVALID_ARGUMENT, {"x is null"});
-  refused(ng_expr_describe(x.get(), nullptr), NG_INVALID_ARGUMENT, {"tensor is null"});
+  expect_refused(ng_expr_reduce("sum", x.get(), &axis, 1, 0, 0, &e), NG_INVALID_ARGUMENT, {"1"});
+  expect_refused(ng_expr_reduce("median", x.get(), nullptr, 0, 0, 0, &e), NG_INVALID_ARGUMENT, {"\"median\""});
+  expect_refused(ng_expr_reduce("sum", x.get(), nullptr, 1, 0, 0, &e), NG_INVALID_ARGUMENT, {"axes is null"});
+  expect_refused(ng_expr_reduce("sum", x.get(), &axis, 9, 0, 0, &e), NG_INVALID_ARGUMENT, {"count is 9"});
+  expect_refused(ng_expr_reduce("sum", x.get(), nullptr, 0, 2, 0, &e), NG_INVALID_ARGUMENT, {"keepdims is 2"});
+  expect_refused(ng_expr_product(&t, &t, &e), NG_INVALID_ARGUMENT, {});
+  expect_refused(ng_expr_assign(&three, x.get()), NG_INVALID_ARGUMENT, {});
+  expect_refused(ng_expr_assign(nullptr, x.get()), NG_INVALID_ARGUMENT, {"out is null"});
+  expect_refused(ng_expr_assign(&t, nullptr), NG_INVALID_ARGUMENT, {"x is null"});
+  expect_refused(ng_expr_describe(x.get(), nullptr), NG_INVALID_ARGUMENT, {"tensor is null"});
   for (const std::int32_t ndim : {-1, 9, std::numeric_limits<std::int32_t>::max()}) {
     ng_tensor bad = t;
     bad.ndim = ndim;
-    refused(ng_expr_tensor(&bad, &e), NG_INVALID_ARGUMENT, {"tensor.ndim is", "0 to 8"});
+    expect_refused(ng_expr_tensor(&bad, &e), NG_INVALID_ARGUMENT, {"tensor.ndim is", "0 to 8"});
   }
   ng_tensor negative = t;
   negative.shape[0] = -3;
-  refused(ng_expr_tensor(&negative, &e), NG_INVALID_ARGUMENT, {});
+  expect_refused(ng_expr_tensor(&negative, &e), NG_INVALID_ARGUMENT, {});
   ng_tensor newer = t;
   newer.size = sizeof newer - 8;
-  refused(ng_expr_tensor(&newer, &e), NG_INVALID_ARGUMENT, {"size"});
+  expect_refused(ng_expr_tensor(&newer, &e), NG_INVALID_ARGUMENT, {"size"});
   EXPECT_EQ(e, nullptr);
   EXPECT_EQ(get<float>(t.address, 2), (std::vector<float>{1, 2}));
   ng_expr_destroy(nullptr);
@@ -263,18 +251,18 @@ TEST_F(CExprTest, CopiesFillsAndEvents) {
   EXPECT_TRUE(ms >= 0) << ms;
   EXPECT_EQ(get<std::uint32_t>(b, 5), (std::vector<std::uint32_t>{0x1234, 1, 2, 3, 9}));
 
-  refused(ng_copy(0, a, 4, 0), NG_INVALID_ARGUMENT, {"to is 0"});
-  refused(ng_copy(a, 0, 4, 0), NG_INVALID_ARGUMENT, {"from is 0"});
-  refused(ng_fill(a, 0, 3, 4, 0), NG_INVALID_ARGUMENT, {"width is 3"});
-  refused(ng_fill(0, 0, 4, 4, 0), NG_INVALID_ARGUMENT, {"to is 0"});
-  refused(ng_fill(a + 1, 0, 4, 1, 0), NG_INVALID_ARGUMENT, {"multiple of width"});
-  refused(ng_fill(a, 0, 4, std::numeric_limits<std::size_t>::max() / 2, 0), NG_INVALID_ARGUMENT, {"count is"});
-  refused(ng_event_create(nullptr), NG_INVALID_ARGUMENT, {"event is null"});
-  refused(ng_event_record(nullptr, 0), NG_INVALID_ARGUMENT, {"event is null"});
-  refused(ng_event_synchronize(nullptr), NG_INVALID_ARGUMENT, {"event is null"});
-  refused(ng_stream_wait(0, nullptr), NG_INVALID_ARGUMENT, {"event is null"});
-  refused(ng_event_elapsed(start, end, nullptr), NG_INVALID_ARGUMENT, {"ms is null"});
-  refused(ng_event_elapsed(nullptr, end, &ms), NG_INVALID_ARGUMENT, {"start is null"});
+  expect_refused(ng_copy(0, a, 4, 0), NG_INVALID_ARGUMENT, {"to is 0"});
+  expect_refused(ng_copy(a, 0, 4, 0), NG_INVALID_ARGUMENT, {"from is 0"});
+  expect_refused(ng_fill(a, 0, 3, 4, 0), NG_INVALID_ARGUMENT, {"width is 3"});
+  expect_refused(ng_fill(0, 0, 4, 4, 0), NG_INVALID_ARGUMENT, {"to is 0"});
+  expect_refused(ng_fill(a + 1, 0, 4, 1, 0), NG_INVALID_ARGUMENT, {"multiple of width"});
+  expect_refused(ng_fill(a, 0, 4, std::numeric_limits<std::size_t>::max() / 2, 0), NG_INVALID_ARGUMENT, {"count is"});
+  expect_refused(ng_event_create(nullptr), NG_INVALID_ARGUMENT, {"event is null"});
+  expect_refused(ng_event_record(nullptr, 0), NG_INVALID_ARGUMENT, {"event is null"});
+  expect_refused(ng_event_synchronize(nullptr), NG_INVALID_ARGUMENT, {"event is null"});
+  expect_refused(ng_stream_wait(0, nullptr), NG_INVALID_ARGUMENT, {"event is null"});
+  expect_refused(ng_event_elapsed(start, end, nullptr), NG_INVALID_ARGUMENT, {"ms is null"});
+  expect_refused(ng_event_elapsed(nullptr, end, &ms), NG_INVALID_ARGUMENT, {"start is null"});
   EXPECT_EQ(ng_copy(0, 0, 0, 0), NG_OK);
   ng_event_destroy(start);
   ng_event_destroy(end);

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/on_emulator.h"
+#include "test/src/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {
 
-class CPoolTest : public test::OnEmulator {
+class CPoolTest : public test::CApiCalls {
  protected:
   static constexpr std::size_t kRoom = 64;
 
@@ -25,29 +25,16 @@ class CPoolTest : public test::OnEmulator {
   ~CPoolTest() override {
     for (const std::uint64_t a : {x_, y_, dx_}) EXPECT_EQ(ng_free(a), NG_OK);
   }
-  static void put(std::uint64_t address, const std::vector<float>& v) {
-    EXPECT_EQ(ng_upload(address, v.data(), v.size() * 4), NG_OK) << ng_last_error();
-  }
-  static std::vector<float> get(std::uint64_t address, std::size_t count = kRoom) {
-    std::vector<float> v(count);
-    EXPECT_EQ(ng_download(v.data(), address, count * 4), NG_OK) << ng_last_error();
-    return v;
-  }
-  static void expect(ng_status got, ng_status wanted, const std::vector<std::string>& words) {
-    EXPECT_STREQ(ng_status_name(got), ng_status_name(wanted)) << ng_last_error();
-    const std::string text = ng_last_error();
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
-  }
   template <class F>
   void refused(const F& change, ng_status status, const std::string& word) {
     ng_pool_problem p = p_;
     change(p);
-    expect(ng_pool_fprop(&p, x_, y_, nullptr), status, {word});
-    expect(ng_pool_bprop(&p, y_, x_, dx_, nullptr), status, {word});
+    expect_refused(ng_pool_fprop(&p, x_, y_, nullptr), status, {word});
+    expect_refused(ng_pool_bprop(&p, y_, x_, dx_, nullptr), status, {word});
     unwritten();
   }
   void unwritten() {
-    for (const std::uint64_t a : {y_, dx_}) EXPECT_EQ(get(a), std::vector<float>(kRoom, -7));
+    for (const std::uint64_t a : {y_, dx_}) EXPECT_EQ(get(a, kRoom), std::vector<float>(kRoom, -7));
   }
 
   ng_pool_problem p_ = NG_POOL_PROBLEM_INIT;
@@ -96,12 +83,12 @@ TEST_F(CPoolTest, SavesThePlacesOfTheMaxima) {
   ASSERT_EQ(ng_max_pool_bprop(&p_, y_, argmax, dx_, nullptr), NG_OK) << ng_last_error();
   EXPECT_EQ(get(dx_, 5), (std::vector<float>{0, 3, 0, 0, -7}));
   o.relu = 2;
-  expect(ng_max_pool_fprop(&p_, x_, y_, argmax, &o), NG_INVALID_ARGUMENT, {"relu is 2"});
-  expect(ng_max_pool_fprop(&p_, x_, y_, 0, nullptr), NG_INVALID_ARGUMENT, {"argmax is 0"});
-  expect(ng_max_pool_bprop(&p_, y_, 0, dx_, nullptr), NG_INVALID_ARGUMENT, {"argmax is 0"});
-  expect(ng_pool_argmax_bytes(&p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  expect_refused(ng_max_pool_fprop(&p_, x_, y_, argmax, &o), NG_INVALID_ARGUMENT, {"relu is 2"});
+  expect_refused(ng_max_pool_fprop(&p_, x_, y_, 0, nullptr), NG_INVALID_ARGUMENT, {"argmax is 0"});
+  expect_refused(ng_max_pool_bprop(&p_, y_, 0, dx_, nullptr), NG_INVALID_ARGUMENT, {"argmax is 0"});
+  expect_refused(ng_pool_argmax_bytes(&p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
   p_.op = NG_POOL_AVG;
-  expect(ng_pool_argmax_bytes(&p_, &bytes), NG_INVALID_ARGUMENT, {"needs op max"});
+  expect_refused(ng_pool_argmax_bytes(&p_, &bytes), NG_INVALID_ARGUMENT, {"needs op max"});
   EXPECT_EQ(ng_free(argmax), NG_OK);
 }
 
@@ -117,28 +104,29 @@ TEST_F(CPoolTest, PlansAreLaunchedAgain) {
     ASSERT_EQ(ng_pool_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
     std::vector<float> all(kRoom, -7);
     all[place] = 3, all[place + 1] = 5;
-    EXPECT_EQ(get(y_), all);
+    EXPECT_EQ(get(y_, kRoom), all);
   }
   at.out = y_ + 2;
-  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT,
-         {"address of y is", "needs a multiple of 4, as planned"});
+  expect_refused(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT,
+                 {"address of y is", "needs a multiple of 4, as planned"});
   at.out = 0;
-  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"y is 0"});
+  expect_refused(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"y is 0"});
   at.out = y_, at.argmax = dx_;
-  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"argmax was not planned"});
+  expect_refused(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"argmax was not planned"});
   at.size = 3;
-  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"addresses"});
-  expect(ng_pool_plan_launch(plan, nullptr, 0), NG_INVALID_ARGUMENT, {"addresses"});
-  expect(ng_pool_plan_launch(nullptr, &at, 0), NG_INVALID_ARGUMENT, {"plan is null"});
+  expect_refused(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect_refused(ng_pool_plan_launch(plan, nullptr, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect_refused(ng_pool_plan_launch(nullptr, &at, 0), NG_INVALID_ARGUMENT, {"plan is null"});
   ng_pool_plan_destroy(plan);
   ng_pool_plan_destroy(nullptr);
   plan = reinterpret_cast<ng_pool_plan*>(this);
-  expect(ng_pool_plan_create(static_cast<ng_pool_pass>(2), &p_, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
-         {"pass is 2"});
+  expect_refused(ng_pool_plan_create(static_cast<ng_pool_pass>(2), &p_, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
+                 {"pass is 2"});
   EXPECT_EQ(plan, nullptr);
-  expect(ng_pool_plan_create(NG_POOL_FPROP, &p_, nullptr, nullptr, nullptr), NG_INVALID_ARGUMENT, {"plan is null"});
-  expect(ng_pool_plan_create(NG_POOL_FPROP, nullptr, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
-         {"problem is null"});
+  expect_refused(ng_pool_plan_create(NG_POOL_FPROP, &p_, nullptr, nullptr, nullptr), NG_INVALID_ARGUMENT,
+                 {"plan is null"});
+  expect_refused(ng_pool_plan_create(NG_POOL_FPROP, nullptr, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
+                 {"problem is null"});
 }
 
 TEST_F(CPoolTest, BadArgumentsAreRefused) {
@@ -153,17 +141,18 @@ TEST_F(CPoolTest, BadArgumentsAreRefused) {
   refused([](P& p) { p.window[3] = 5; }, NG_INVALID_ARGUMENT, "window");
   refused([](P& p) { p.pad[3] = 2; }, NG_INVALID_ARGUMENT, "pad");
   refused([](P& p) { p.stride[3] = 0; }, NG_INVALID_ARGUMENT, "stride");
-  expect(ng_pool_out(nullptr, nullptr), NG_INVALID_ARGUMENT, {"out is null"});
-  expect(ng_pool_fprop(nullptr, x_, y_, nullptr), NG_INVALID_ARGUMENT, {"ng_pool_fprop", "problem is null"});
-  expect(ng_pool_bprop(nullptr, y_, x_, dx_, nullptr), NG_INVALID_ARGUMENT, {"ng_pool_bprop", "problem is null"});
-  expect(ng_pool_fprop(&p_, 0, y_, nullptr), NG_INVALID_ARGUMENT, {"x is 0"});
-  expect(ng_pool_bprop(&p_, y_, x_, 0, nullptr), NG_INVALID_ARGUMENT, {"dx is 0"});
+  expect_refused(ng_pool_out(nullptr, nullptr), NG_INVALID_ARGUMENT, {"out is null"});
+  expect_refused(ng_pool_fprop(nullptr, x_, y_, nullptr), NG_INVALID_ARGUMENT, {"ng_pool_fprop", "problem is null"});
+  expect_refused(ng_pool_bprop(nullptr, y_, x_, dx_, nullptr), NG_INVALID_ARGUMENT,
+                 {"ng_pool_bprop", "problem is null"});
+  expect_refused(ng_pool_fprop(&p_, 0, y_, nullptr), NG_INVALID_ARGUMENT, {"x is 0"});
+  expect_refused(ng_pool_bprop(&p_, y_, x_, 0, nullptr), NG_INVALID_ARGUMENT, {"dx is 0"});
   ng_pool_options o = NG_POOL_OPTIONS_INIT;
   o.size = 0;
-  expect(ng_pool_fprop(&p_, x_, y_, &o), NG_INVALID_ARGUMENT, {"options->size is 0"});
+  expect_refused(ng_pool_fprop(&p_, x_, y_, &o), NG_INVALID_ARGUMENT, {"options->size is 0"});
   o = NG_POOL_OPTIONS_INIT;
   o.rounding.bits = -1;
-  expect(ng_pool_bprop(&p_, y_, x_, dx_, &o), NG_INVALID_ARGUMENT, {"rounding.bits is -1"});
+  expect_refused(ng_pool_bprop(&p_, y_, x_, dx_, &o), NG_INVALID_ARGUMENT, {"rounding.bits is -1"});
   unwritten();
 }
 

@@ -13,19 +13,12 @@
 #include "nervanagpu/nervanagpu.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/c_api/c_api.h"
-#include "test/src/on_emulator.h"
+#include "test/src/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {
 
-// The call is refused with this code, and the message has these words.
-void expect_refused(ng_status got, ng_status wanted, const std::vector<std::string>& words) {
-  EXPECT_STREQ(ng_status_name(got), ng_status_name(wanted)) << ng_last_error();
-  const std::string text = ng_last_error();
-  for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
-}
-
-class CApiTest : public test::OnEmulator {
+class CApiTest : public test::CApiCalls {
  protected:
   ~CApiTest() override {
     for (const std::uint64_t a : taken_) EXPECT_EQ(ng_free(a), NG_OK) << ng_last_error();
@@ -34,14 +27,9 @@ class CApiTest : public test::OnEmulator {
   std::uint64_t put(const std::vector<float>& host) {
     std::uint64_t address = 0;
     EXPECT_EQ(ng_malloc(&address, host.size() * 4), NG_OK) << ng_last_error();
-    EXPECT_EQ(ng_upload(address, host.data(), host.size() * 4), NG_OK) << ng_last_error();
+    CApiCalls::put(address, host);
     taken_.push_back(address);
     return address;
-  }
-  static std::vector<float> get(std::uint64_t address, std::size_t count) {
-    std::vector<float> host(count);
-    EXPECT_EQ(ng_download(host.data(), address, count * 4), NG_OK) << ng_last_error();
-    return host;
   }
 
  private:
@@ -122,7 +110,7 @@ TEST_F(CApiTest, TheLastErrorIsOfThisThread) {
   EXPECT_EQ(ng_last_error(), here);  // a success does not wipe it
 }
 
-TEST(CApi, EveryExceptionHasItsCode) {
+TEST_F(CApiTest, EveryExceptionHasItsCode) {
   using c_api::guarded;
   EXPECT_EQ(guarded([] {}), NG_OK);
   expect_refused(guarded([] { throw InvalidArgument("text"); }), NG_INVALID_ARGUMENT, {"text"});
