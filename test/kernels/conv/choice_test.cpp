@@ -21,13 +21,10 @@ using conv_detail::kFitted;
 using conv_detail::tensor_cores::Modelled;
 using test::ConvCase;
 
+// Padded, so that positions are as many as pixels where the stride is 1.
 ConvProblem problem(std::int64_t n, std::int64_t c, std::int64_t side, std::int64_t k, std::int64_t size,
                     std::int64_t stride = 1) {
-  ConvProblem p;
-  p.n = n, p.c = c, p.k = k;
-  p.in = {1, side, side}, p.filter = {1, size, size}, p.stride = {1, stride, stride}, p.pad = {0, size / 2, size / 2};
-  p.x_type = p.w_type = p.y_type = Dtype::float16;
-  return p;
+  return test::square_layer(n, c, side, k, size, stride, size / 2);
 }
 
 class ChoiceTest : public test::OnTensorCores {};

@@ -167,12 +167,8 @@ TEST_P(NarrowTest, NanStaysInTheGroupsOfFour) {
 
 // It is what runs first layers; not where it would be slower, or cannot.
 TEST(NarrowChoice, FirstLayers) {
-  const auto taken = [](std::int64_t n, std::int64_t c, std::int64_t side, std::int64_t k, std::int64_t size,
-                        std::int64_t stride, std::int64_t pad) {
-    ConvProblem p;
-    p.n = n, p.c = c, p.k = k, p.in = {1, side, side}, p.filter = {1, size, size};
-    p.stride = {1, stride, stride}, p.pad = {0, pad, pad};
-    p.x_type = p.w_type = p.y_type = Dtype::float16;
+  const auto taken = [](auto... sizes) {
+    const ConvProblem p = test::square_layer(sizes...);
     const auto choice = conv_detail::narrow::choose(p);
     return choice && conv_detail::narrow::pays(p, *choice);
   };

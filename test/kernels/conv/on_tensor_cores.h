@@ -17,6 +17,16 @@
 
 namespace nervanagpu::test {
 
+// A layer of float16 over square images, with square filters.
+inline ConvProblem square_layer(std::int64_t n, std::int64_t c, std::int64_t side, std::int64_t k, std::int64_t size,
+                                std::int64_t stride, std::int64_t pad) {
+  ConvProblem p;
+  p.n = n, p.c = c, p.k = k;
+  p.in = {1, side, side}, p.filter = {1, size, size}, p.stride = {1, stride, stride}, p.pad = {0, pad, pad};
+  p.x_type = p.w_type = p.y_type = Dtype::float16;
+  return p;
+}
+
 class OnTensorCores : public OnEachDevice {
  protected:
   using Bits = std::vector<std::uint32_t>;
