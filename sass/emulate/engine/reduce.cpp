@@ -7,13 +7,10 @@
 
 #include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/half_math.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 constexpr std::array<std::string_view, 8> kOps = {"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR"};
 constexpr std::array<std::string_view, 10> kTypes = {"uint32",   "int32",   "uint64",      "int64",   "float16",

@@ -13,13 +13,11 @@
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 enum class Function : std::uint8_t { kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor, kExch, kCas, kCast };
 enum class Type : std::uint8_t { kUnsigned, kSigned, kFloat, kDouble, kHalf2, kBfloat2 };

@@ -10,11 +10,10 @@
 
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/compare_lanes.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {
-
-using u32 = std::uint32_t;
 
 // .EX compares the upper words of 64-bit numbers: where they are equal, the comparison of the lower words (the last
 // predicate) decides.

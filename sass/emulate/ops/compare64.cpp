@@ -12,11 +12,10 @@
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/cc.h"
 #include "sass/emulate/ops/compare_lanes.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {
-
-using u32 = std::uint32_t;
 
 // Of the upper words after a subtraction of the lower ones, which left in CC whether they were equal or borrowed.
 template <bool kSigned>

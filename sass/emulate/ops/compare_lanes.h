@@ -6,6 +6,7 @@
 
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/uop/binding.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -26,7 +27,6 @@ enum Accept : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8
 
 template <bool kSigned>
 std::uint32_t integer_test(Warp& w, const Detail& x) {
-  using u32 = std::uint32_t;
   const auto accept = [&](auto f) { return test2(w, x, f); };
   const auto less = [](u32 a, u32 b) {
     return kSigned ? static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) : a < b;

@@ -6,14 +6,11 @@
 #include "sass/emulate/lanes/half_math.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/ops/wide.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i64 = std::int64_t;
 
 enum Type : std::uint8_t { kU8, kS8, kU16, kS16, kU32, kS32, kU64, kS64, kF16, kBF16, kF32, kF64 };
 

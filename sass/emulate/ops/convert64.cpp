@@ -6,13 +6,11 @@
 
 #include "sass/emulate/ops/cc.h"
 #include "sass/emulate/ops/families.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
-using i64 = std::int64_t;
 
 struct IntegerType {
   u32 bits = 32;

@@ -5,11 +5,10 @@
 
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/ops/wide.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
 
 enum class Operation : std::uint8_t { kAdd, kMul, kFma };
 

@@ -5,11 +5,10 @@
 
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/families.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
 
 enum ShuffleKind : std::uint8_t { kFromIndex, kFromUp, kFromDown, kFromPartner };
 

@@ -18,11 +18,11 @@
 
 #include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {
 
-using u32 = std::uint32_t;
 constexpr u32 kNan = 0x7fffffffu;
 
 inline u32 to_bits(float f) {

@@ -10,13 +10,11 @@
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/compare_lanes.h"
 #include "sass/emulate/ops/families.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
 
 enum class Operation : std::uint8_t { kAdd, kMul, kFma, kMinMax };
 

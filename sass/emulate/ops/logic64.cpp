@@ -12,12 +12,10 @@
 #include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/cc.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {
-
-using u32 = std::uint32_t;
-using i32 = std::int32_t;
 
 enum Logic : std::uint8_t { kAnd, kOr, kXor, kPassB };
 // What the predicate of LOP says of the result.

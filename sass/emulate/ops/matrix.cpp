@@ -7,12 +7,10 @@
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/ops/families.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
 
 using Matrix = u16[8][8];
 

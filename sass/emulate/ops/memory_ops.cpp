@@ -9,13 +9,11 @@
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 // Full warps of aligned accesses inside allocations, in fast mode: straight loops.
 template <unsigned kBytes>

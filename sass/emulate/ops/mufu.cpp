@@ -6,12 +6,10 @@
 
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/families.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 enum Function : std::uint8_t { kRcp, kRsq, kSqrt, kEx2, kLg2, kSin, kCos, kTanh, kRcp64H, kRsq64H };
 

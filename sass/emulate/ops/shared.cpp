@@ -13,11 +13,11 @@
 
 #include "sass/emulate/lanes/bits.h"
 #include "sass/emulate/lanes/lanes.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {
 
-using u32 = std::uint32_t;
 typedef u32 Quad __attribute__((vector_size(16)));
 
 inline Quad load_quad(const void* p) {

@@ -4,12 +4,11 @@
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/state/grid.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
 
 enum Special : std::uint8_t {
   kZero,

@@ -7,13 +7,11 @@
 
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/families.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
-using i64 = std::int64_t;
 
 enum class Operation : std::uint8_t { kAdd, kMinimum, kMaximum, kDifference, kSet, kLeft, kRight };
 

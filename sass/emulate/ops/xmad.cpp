@@ -11,13 +11,10 @@
 
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/cc.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
 
 enum Addend : unsigned { kWhole, kLow, kHigh, kSignFix, kPlusB };
 

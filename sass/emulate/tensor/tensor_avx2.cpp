@@ -3,6 +3,7 @@
 // exponents) take the plain way.
 #include "sass/emulate/tensor/cpu.h"
 #include "sass/emulate/tensor/tensor_fast.h"
+#include "sass/emulate/uop/words.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -16,8 +17,6 @@
 
 namespace nervanagpu::sass::emulate::tensor {
 namespace {
-
-using u32 = std::uint32_t;
 
 // Sums and products of exponents within these bounds stay normal float32 numbers, scaled or not.
 constexpr int kReach = 100;

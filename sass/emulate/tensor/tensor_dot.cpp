@@ -5,13 +5,10 @@
 #include <cstdint>
 
 #include "sass/emulate/tensor/tensor.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate::tensor {
 namespace {
-
-using i64 = std::int64_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 struct Layout {
   unsigned exponent, fraction;  // bits

@@ -10,13 +10,11 @@
 #include "sass/emulate/tensor/tensor_layout.h"
 #include "sass/emulate/tensor/tensor_sparse.h"
 #include "sass/emulate/tensor/tensor_unit.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 // Copies the pieces of `rows` rows from `first` on, 32 bytes of k each; `half` 1: the next 32. false: some lie outside of the
 // CTA's shared memory, `bad` being the first.

@@ -6,12 +6,11 @@
 #include "sass/emulate/tensor/families.h"
 #include "sass/emulate/tensor/tensor_sparse.h"
 #include "sass/emulate/tensor/tensor_unit.h"
+#include "sass/emulate/uop/words.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
 
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 using Element = TensorOp::Element;
 
 const Uop* part_of_warp(Warp& w, const Uop* u) {

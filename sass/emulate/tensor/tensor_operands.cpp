@@ -1,11 +1,10 @@
 #include "sass/emulate/tensor/tensor_operands.h"
+#include "sass/emulate/uop/words.h"
 
 #include <cstring>
 
 namespace nervanagpu::sass::emulate::tensor {
 namespace {
-
-using u32 = std::uint32_t;
 
 u32 element(const Stored& from, unsigned line, unsigned i, unsigned length, unsigned bytes) {
   u32 v = 0;

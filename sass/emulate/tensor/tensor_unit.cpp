@@ -1,4 +1,5 @@
 #include "sass/emulate/tensor/tensor_unit.h"
+#include "sass/emulate/uop/words.h"
 
 #include <bit>
 #include <cstring>
@@ -6,7 +7,6 @@
 namespace nervanagpu::sass::emulate {
 namespace {
 
-using u32 = std::uint32_t;
 using Four = u32 __attribute__((vector_size(16)));
 
 Four load4(const u32* p) {

@@ -9,12 +9,11 @@
 #include "sass/emulate/ops/memory_forms.h"
 #include "sass/emulate/texture/families.h"
 #include "sass/emulate/texture/texture_ops.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
 
 enum Outside : std::uint8_t { kIgnore, kClamp, kTrap };
 

@@ -10,13 +10,12 @@
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/state/grid.h"
 #include "sass/emulate/texture/texture_read.h"
+#include "sass/emulate/uop/words.h"
 #include "sass/isa/hex.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-using u32 = std::uint32_t;
 
 enum Fetch : std::uint8_t { kSample, kLoad, kLoadClamped, kGather };
 
