@@ -1,6 +1,6 @@
 # NG_UNITY: the files of a folder are compiled together, 16 at a time: what they include is read once. The names of their
 # anonymous namespaces must differ then. What shares one is named here, a file or a folder, and compiled as ever.
-set(ng_alone_folders kernels/conv/halo sass/emulate/ops sass/isa/words128 sass/isa/words64 src/fuse/numeric)
+set(ng_alone_folders kernels/conv/halo sass/emulate/ops sass/emulate/ops/control sass/emulate/ops/memory sass/isa/words128 sass/isa/words64 src/fuse/numeric)
 set(ng_alone
   kernels/conv/conv_plan.cpp
   kernels/conv/depthwise/depthwise_any.cpp

@@ -7,7 +7,7 @@
 #include "sass/emulate/engine/families.h"
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/ops/families.h"
-#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/ops/memory/memory_forms.h"
 #include "sass/emulate/tensor/families.h"
 #include "sass/emulate/texture/families.h"
 #include "sass/isa/row.h"

@@ -5,7 +5,7 @@
 #include "sass/emulate/checked/check.h"
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/load/bind.h"
-#include "sass/emulate/ops/external.h"
+#include "sass/emulate/ops/control/external.h"
 #include "sass/emulate/uop/kernel.h"
 #include "sass/isa/codec.h"
 #include "sass/isa/op_facts.h"

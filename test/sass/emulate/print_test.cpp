@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstdio>
 
-#include "sass/emulate/ops/print_format.h"
+#include "sass/emulate/ops/control/print_format.h"
 #include "test/sass/emulate/program_fixture.h"
 
 namespace nervanagpu::sass::emulate::testing {

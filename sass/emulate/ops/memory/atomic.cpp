@@ -12,7 +12,7 @@
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/ops/families.h"
-#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/ops/memory/memory_forms.h"
 #include "sass/emulate/uop/words.h"
 #include "sass/isa/op_facts.h"
 

@@ -7,7 +7,7 @@
 
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/ops/families.h"
-#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/ops/memory/memory_forms.h"
 #include "sass/isa/access.h"
 
 namespace nervanagpu::sass::emulate {

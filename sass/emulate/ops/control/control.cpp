@@ -5,7 +5,7 @@
 #include "sass/emulate/checked/check.h"
 #include "sass/emulate/machine/groups.h"
 #include "sass/emulate/ops/cc.h"
-#include "sass/emulate/ops/external.h"
+#include "sass/emulate/ops/control/external.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/state/grid.h"
 #include "sass/isa/row.h"

@@ -1,4 +1,4 @@
-#include "sass/emulate/ops/print_format.h"
+#include "sass/emulate/ops/control/print_format.h"
 
 #include <algorithm>
 #include <array>

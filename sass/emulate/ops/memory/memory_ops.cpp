@@ -8,7 +8,7 @@
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/ops/families.h"
-#include "sass/emulate/ops/memory_forms.h"
+#include "sass/emulate/ops/memory/memory_forms.h"
 #include "sass/emulate/uop/words.h"
 #include "sass/isa/row.h"
 

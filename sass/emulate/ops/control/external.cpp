@@ -1,4 +1,4 @@
-#include "sass/emulate/ops/external.h"
+#include "sass/emulate/ops/control/external.h"
 #include "sass/emulate/machine/groups.h"
 
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "sass/emulate/machine/access_lane.h"
-#include "sass/emulate/ops/print_format.h"
+#include "sass/emulate/ops/control/print_format.h"
 #include "sass/emulate/state/grid.h"
 #include "sass/isa/arch.h"
 
