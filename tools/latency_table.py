@@ -17,7 +17,7 @@ later row overrides an earlier one.
 
 *measured* rows were found by fault injection on an H200 (`benchmarks/latency.py`, counts in
 `benchmarks/results/latency.json`). Stalls are lowered until results are wrong, 100 turns of each thread. That is done
-alone on the chip, with a warp on every scheduler, and beside a kernel that keeps all pipes busy.
+alone on the chip, with a warp on every scheduler, and together with a kernel that keeps all pipes busy.
 """
 
 

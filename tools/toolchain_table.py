@@ -20,12 +20,12 @@ BEGIN, END = "<!-- table: benchmarks/results/toolchain/*.json -->", "<!-- end --
 # File and what it is about, in the order of the table.
 GROUPS = {
     "coverage": "Rows of the instruction table, opcodes covered",
-    "corpus": "Round trip of compiled code beside nvdisasm",
-    "mutants": "Mutants of correct kernels, the proof beside the H200",
+    "corpus": "Round trip of compiled code compared with nvdisasm",
+    "mutants": "Mutants of correct kernels, the proof against the H200",
     "fuzz": "Hostile input",
-    "tensor": "Tensor-core arithmetic, emulator beside the H200",
-    "tma": "Copy engine, barriers and clusters, emulator beside the H200",
-    "texture": "Textures and surfaces, emulator beside the H200",
+    "tensor": "Tensor-core arithmetic, emulator against the H200",
+    "tma": "Copy engine, barriers and clusters, emulator against the H200",
+    "texture": "Textures and surfaces, emulator against the H200",
 }
 
 
