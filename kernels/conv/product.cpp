@@ -81,7 +81,14 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
   constexpr std::int64_t kTile = 64;
   if (!possible_of_float32(p)) return false;
   const GemmProblem g = plain(shape_of(pass, p));
-  if (nervanagpu::pieces::takes(g) && nervanagpu::pieces::in_two(g)) return true;
+  if (nervanagpu::pieces::takes(g)) {
+    if (nervanagpu::pieces::in_two(g)) return true;
+    if (nervanagpu::pieces::many_rows(g)) {
+      double others = pieces::microseconds(pass, p);
+      if (two_pieces::chosen(pass, p)) others = std::min(others, two_pieces::microseconds(pass, p));
+      if (nervanagpu::pieces::three_microseconds(g) <= others) return true;
+    }
+  }
   // One tile and a long k: conv.sass cuts it into more parts (64x64x401408 on an H100: 154 us, gemm() 210).
   if (pass == ConvPass::update && g.m <= kTile && g.n <= kTile) return false;
   return pieces::microseconds(pass, p) >= pieces::rival_microseconds(pass, p);

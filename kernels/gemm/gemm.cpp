@@ -13,6 +13,7 @@
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/pieces/f16x3_rs.h"
@@ -67,6 +68,7 @@ std::int64_t columns_of_tiles(const Kernel& k, const GemmProblem& p) {
 double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   if (hgemm::is(k)) return hgemm::cost(k, p, splits, multiprocessors);
   if (bf16x6::is(k)) return bf16x6::cost(k, p, splits, multiprocessors);
+  if (bf16x6_rs::is(k)) return bf16x6_rs::cost(k, p, splits, multiprocessors);
   if (f16x3::is(k)) return f16x3::cost(k, p, splits, multiprocessors);
   if (f16x3_rs::is(k)) return f16x3_rs::cost(k, p, splits, multiprocessors);
   if (gemm64::is(k)) return gemm64::cost(k, p, multiprocessors);
@@ -80,6 +82,7 @@ double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int m
 bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
   if (bf16x6::is(k)) return bf16x6::fits(k, p, tile);
+  if (bf16x6_rs::is(k)) return bf16x6_rs::fits(k, p, splits, tile);
   if (f16x3::is(k)) return f16x3::fits(k, p, tile);
   if (f16x3_rs::is(k)) return f16x3_rs::fits(k, p, splits, tile);
   if (gemm64::is(k)) return gemm64::fits(k, p, tile);
@@ -225,7 +228,7 @@ void check_pieces(const GemmProblem& p, bool a) {
 }
 
 bool multiplies_pieces(const Kernel& k) {
-  return bf16x6::is(k) || f16x3::is(k) || f16x3_rs::is(k);
+  return bf16x6::is(k) || bf16x6_rs::is(k) || f16x3::is(k) || f16x3_rs::is(k);
 }
 
 bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
@@ -237,6 +240,7 @@ bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
   if (bf16x6::is(k)) return bf16x6::values(k, p, splits, device);
+  if (bf16x6_rs::is(k)) return bf16x6_rs::values(k, p, splits, device);
   if (f16x3::is(k)) return f16x3::values(k, p, splits, device);
   if (f16x3_rs::is(k)) return f16x3_rs::values(k, p, splits, device);
   if (gemm64::is(k)) return gemm64::values(p, columns_of_tiles(k, p));
@@ -360,7 +364,8 @@ std::vector<const Kernel*> of_ops(const Registry& registry, std::initializer_lis
 // classes of their own, between which a tile's name decides, if there is one.
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p, std::string_view tile) {
   if (in_pieces(registry, p)) {
-    if (!tile.empty()) return of_ops(registry, {"bf16x6", "f16x3", "f16x3_rs"});
+    if (!tile.empty()) return of_ops(registry, {"bf16x6", "bf16x6_32", "bf16x6_rs", "f16x3", "f16x3_rs"});
+    if (pieces::many_rows(p)) return of_ops(registry, {"bf16x6_rs", "bf16x6_32"});
     if (!pieces::in_two(p)) return of_ops(registry, {"bf16x6"});
     if (pieces::in_registers(p)) return of_ops(registry, {"f16x3_rs", "f16x3"});
     return of_ops(registry, {"f16x3"});
@@ -399,7 +404,8 @@ std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   if ((p.batch > 1 && !sum) || p.pointers != 0) return 1;
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
-  if (in_pieces(registry, p)) return pieces::in_two(p) ? f16x3::splits_of(p) : bf16x6::splits_of(p);
+  if (in_pieces(registry, p))
+    return pieces::in_two(p) ? f16x3::splits_of(p) : pieces::many_rows(p) ? 1 : bf16x6::splits_of(p);
   if (wide(p.a_type) || (p.splits == 0 && p.workspace == 0)) return 1;
   if (p.splits == 0) return best_splits(p);
   return ceil_div(p.k, chunk_of(p.k, p.splits));
@@ -419,12 +425,8 @@ const sass::Condition* unmet(const Kernel& k, const GemmProblem& problem, std::i
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
   const std::int64_t splits = splits_of(registry, p);
   const auto tail = in_pieces(registry, p) ? f16x3::tail_of(p, tile) : std::nullopt;
-  // Of two pieces: beside kernels that take the large operand apart themselves, what it costs to have it written.
-  double written = 0;
-  if (in_pieces(registry, p) && pieces::in_registers(p)) {
-    const bf16x6::Choice whole = f16x3::choice_of(p);
-    written = whole.cost - whole.product;
-  }
+  // Beside kernels that split the large operand themselves: what it costs to have its pieces written.
+  const double written = in_pieces(registry, p) ? pieces::written_microseconds(p) : 0;
   std::vector<Plan> out;
   for (const Kernel* k : candidates(registry, p, tile)) {
     if (!is_for(*k, p, splits, tile)) continue;
@@ -440,11 +442,14 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
                      pieces::strict_behind(p, tile)});
       continue;
     }
-    const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
+    const double cost = (bf16x6::is(*k) ? written : 0) + cost_of(*k, p, splits, std::max(multiprocessors, 1));
     if (hgemm::is(*k) || multiplies_pieces(*k)) {
-      const bool rs = f16x3_rs::is(*k);
-      const auto grid = hgemm::is(*k) ? &hgemm::grid : rs ? &f16x3_rs::grid : &bf16x6::grid;
-      out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}, {}, rs});
+      const bool strict_behind = f16x3_rs::is(*k);
+      const auto grid = hgemm::is(*k)       ? &hgemm::grid
+                        : bf16x6_rs::is(*k) ? &bf16x6_rs::grid
+                        : strict_behind     ? &f16x3_rs::grid
+                                            : &bf16x6::grid;
+      out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}, {}, strict_behind});
       continue;
     }
     const int bm = k->number("BM");

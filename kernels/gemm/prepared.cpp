@@ -11,6 +11,7 @@
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/pieces/kept.h"
@@ -58,10 +59,15 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
   a_ = offset_of(*plan.kernel, "a", kNone);
   b_ = offset_of(*plan.kernel, "b", kNone);
   const bool two = f16x3::is(*plan.kernel);
-  const bool rs = f16x3_rs::is(*plan.kernel);
-  if (two || rs || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
+  const bool two_rs = f16x3_rs::is(*plan.kernel);
+  const bool three_rs = bf16x6_rs::is(*plan.kernel);
+  if (two || two_rs || three_rs || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
   if (hgemm::is(*plan.kernel) || pieces_) {
-    const auto of = two ? f16x3::maps : rs ? f16x3_rs::maps : pieces_ ? bf16x6::maps : hgemm::maps;
+    const auto of = two        ? f16x3::maps
+                    : two_rs   ? f16x3_rs::maps
+                    : three_rs ? bf16x6_rs::maps
+                    : pieces_  ? bf16x6::maps
+                               : hgemm::maps;
     const hgemm::Maps maps = of(*plan.kernel, problem);
     swapped_ = maps.swapped;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
@@ -125,10 +131,13 @@ void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
 
 void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const Registry& registry = device_.registry();
-  const bool rs = f16x3_rs::is(*plan.kernel);
-  const bf16x6::Room room =
-      rs ? f16x3_rs::room(*plan.kernel, problem, plan.splits) : bf16x6::room(problem, plan.splits);
-  const bool two = rs || f16x3::is(*plan.kernel);
+  const bool two_rs = f16x3_rs::is(*plan.kernel);
+  const bool three_rs = bf16x6_rs::is(*plan.kernel);
+  const bool rs = two_rs || three_rs;  // it splits its large operand itself
+  const bf16x6::Room room = two_rs     ? f16x3_rs::room(*plan.kernel, problem, plan.splits)
+                            : three_rs ? bf16x6_rs::room(problem, plan.splits)
+                                       : bf16x6::room(problem, plan.splits);
+  const bool two = two_rs || f16x3::is(*plan.kernel);
   const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
   const bool strict = two && plan.strict_behind;
   workspace_ = rs ? room.bytes : f16x3::workspace(problem, plan.splits, plan.tail);
@@ -176,13 +185,15 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   };
   out.own = found(*plan.kernel);
   if (rs) {
-    const bool large_a = f16x3_rs::large_a(*plan.kernel);
+    const bool large_a = three_rs || f16x3_rs::large_a(*plan.kernel);
     const auto x = large_a ? &Call::b : &Call::a;
     const PiecesAt& kept_x = large_a ? problem.b_pieces : problem.a_pieces;
-    const bf16x6::Launch l = f16x3_rs::split(registry, *plan.kernel, problem, plan.splits);
+    const bf16x6::Launch l = three_rs ? bf16x6_rs::split(registry, problem, plan.splits)
+                                      : f16x3_rs::split(registry, *plan.kernel, problem, plan.splits);
+    const std::uint64_t words_at = (two ? room.verdict : 0) + (large_a ? kept::kWords : 0);
     Step first;  // which knows the small operand as its a
     first.launch = {part_of(*l.kernel, l.grid, l.values),
-                    {{at(*l.kernel, "halves"), &Call::workspace, room.verdict + (large_a ? kept::kWords : 0)},
+                    {{at(*l.kernel, two ? "halves" : "ranges"), &Call::workspace, words_at},
                      {at(*l.kernel, "from_a"), x, 0},
                      {at(*l.kernel, "from_b"), x, 0},
                      {at(*l.kernel, "to_a"), &Call::workspace, large_a ? room.b : room.a},
@@ -195,7 +206,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
     out.before.push_back(std::move(first));
     const Place whole = {large_a ? &Call::a : &Call::b, 0};
     (large_a ? out.a : out.b) = whole;
-    out.own.push_back({at(*plan.kernel, "from"), whole.from, 0});
+    if (two) out.own.push_back({at(*plan.kernel, "from"), whole.from, 0});
   } else if (two) {
     out.before.push_back(split(f16x3::split(registry, problem, plan.splits), true));
     if (plan.tail) add_tail(problem, *plan.tail);

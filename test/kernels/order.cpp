@@ -82,21 +82,25 @@ std::array<std::vector<float>, 3> pieces_of(const std::vector<float>& x) {
   return out;
 }
 
-// Chunks added in ascending order; in each six products of pieces one after the other, those that are small first.
+// Chunks added in ascending order; in each six products of pieces one after the other, those that are small first. Those of first pieces may be a
+// sum of their own behind the first `total` of the chunk.
 float in_pieces(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to) {
   constexpr std::array<std::pair<std::size_t, std::size_t>, 6> kProducts = {
       {{0, 2}, {2, 0}, {1, 1}, {1, 0}, {0, 1}, {0, 0}}};
   const std::int64_t chunk = order.number("chunk", 0);
   const auto step = static_cast<std::size_t>(order.number("step", 0));
+  const auto total_of = static_cast<std::size_t>(order.number("total", chunk));
   const auto a = pieces_of(t.a);
   const auto b = pieces_of(t.b);
   float total = 0;
   for (std::int64_t begin = from; begin < to; begin += chunk) {
     const auto first = static_cast<std::size_t>(begin);
     const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
+    const std::size_t half = std::min(last, first + total_of);
     float sum = 0;
-    for (const auto& [x, y] : kProducts) sum = core.run(a[x], b[y], first, last, step, sum);
+    for (const auto& [x, y] : kProducts) sum = core.run(a[x], b[y], first, x + y == 0 ? half : last, step, sum);
     total += sum;
+    if (total_of < static_cast<std::size_t>(chunk)) total += core.run(a[0], b[0], half, last, step, 0);
   }
   return total;
 }
@@ -176,7 +180,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"integer64", {}},
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows", "taps"}},
-      {"pieces", {"chunk", "step"}},
+      {"pieces", {"chunk", "step", "total"}},
       {"halves", {"chunk", "step", "lean", "total", "block"}},
       {"ascending", {}},
       {"window", {}},

@@ -108,6 +108,10 @@ void LaunchPaths::products() {
     options.splits = 2;
     product(40, 1024, 1024, Dtype::float32, options);
     product(1024, 40, 1024, Dtype::float32, options);
+    for (const char* tile : {"rs64", "rs128x128"}) {  // of three, of many rows
+      options.tile = tile;
+      product(1024, 40, 1024, Dtype::float32, options);
+    }
   });
   follow("a mask, sums of rows and columns", [&] {
     const Tensor bits = matrix(256, 8, Dtype::uint32), rows = Tensor::empty({256}), columns = Tensor::empty({256});

@@ -6,6 +6,7 @@
 
 #include "kernels/gemm/cost/hgemm_cost.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
@@ -98,9 +99,11 @@ class Drawing {
     if (op == "hgemm") tensor_cores();
     if (op == "hgemm_resident") resident();
     if (op == "hgemm_cluster") clusters();
-    if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2" || op == "split_sum_if")
+    if (op == "bf16x6" || op == "bf16x6_32" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2" ||
+        op == "split_sum_if")
       in_pieces(op);
     if (op == "f16x3_rs") few_rows();
+    if (op == "bf16x6_rs") many_rows();
     if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
     if (op == "split_sum") parts();
     if (op == "relu_mask" || op == "result_sums" || op == "result_sums_end") behind();
@@ -312,7 +315,7 @@ class Drawing {
   void in_pieces(const std::string& op) {
     types(Dtype::float32, Dtype::float32, Dtype::float32);
     p_.precision = Precision::tensor;
-    const bool whole = op == "bf16x6" || op == "f16x3";
+    const bool whole = bf16x6::is(kernel_) || op == "f16x3";
     const bool split = op == "bf16x3" || op == "f16x2";
     const bool sum = op == "split_sum_if";  // of a tail
     if (whole) out_.tile = f16x3::is(kernel_) ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
@@ -376,6 +379,28 @@ class Drawing {
     lie(kFour, of_a, kFour, !of_a);
     if (limits_.in_turn || one_in(random_, 2)) out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, 3));
     draw_epilogue(random_, out_, {});
+  }
+
+  // bf16x6_rs.h: an A that lies as the copy engine wants it, and a C that is not read.
+  void many_rows() {
+    types(Dtype::float32, Dtype::float32, Dtype::float32);
+    p_.precision = Precision::tensor;
+    out_.tile = bf16x6_rs::tile_name(kernel_);
+    p_.a_transposed = is("TA", "t"), p_.b_transposed = is("TB", "t");
+    p_.splits = one_in(random_, 2) ? 1 : pick(random_, 2, 4);
+    constexpr int kRows = 128;
+    constexpr std::int64_t kFour = 4;
+    constexpr std::int64_t kChunk = 64;
+    lengths(kRows, number("BN"), kChunk * std::max(p_.splits, pick(random_, 1, 6)), kChunk, {}, 3);
+    if (p_.splits > 1) p_.k = std::max(p_.k, (p_.splits - 1) * kChunk + 1);
+    lie(kFour, true, kFour, one_in(random_, 2));
+    const std::int64_t tiles =
+        ceil_div(p_.m, std::int64_t{kRows}) * ceil_div(p_.n, std::int64_t{number("BN")}) * p_.splits;
+    if (limits_.in_turn || !one_in(random_, 8)) {
+      out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, std::max<std::int64_t>(tiles / 3, 1)));
+    }
+    draw_epilogue(random_, out_, {});
+    if (p_.splits == 1) p_.beta = 0;
   }
 
   // The last rows or columns apart, in `least` parts or more (kernels/gemm/pieces/tail.h).
@@ -595,10 +620,11 @@ void draw_epilogue(Random& random, Product& product, const Abilities& can) {
 }
 
 bool draws_products(const Kernel& kernel) {
-  constexpr std::string_view kOps[] = {
-      "sgemm",     "gemm",        "hgemm",           "hgemm_cluster", "sgemm_ring",   "sgemm_ring8",    "split_sum",
-      "relu_mask", "result_sums", "result_sums_end", "table",         "bf16x6",       "bf16x3",         "gemm_if",
-      "gemm64",    "dgemm",       "f16x2",           "f16x3",         "split_sum_if", "hgemm_resident", "f16x3_rs"};
+  constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
+                                       "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
+                                       "table",       "bf16x6",    "bf16x3",    "gemm_if",       "gemm64",
+                                       "dgemm",       "f16x2",     "f16x3",     "split_sum_if",  "hgemm_resident",
+                                       "f16x3_rs",    "bf16x6_rs", "bf16x6_32"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/gemm/choose/tuner.h"
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/pieces/tail.h"
 #include "kernels/gemm/prepared.h"
@@ -46,6 +47,7 @@ std::size_t workspace_of_splits(Device& device, const GemmProblem& p, const std:
   if (in_pieces(device.registry(), p)) {
     const Plan plan = choose(device.registry(), device.info().multiprocessors, p, tile);
     if (f16x3_rs::is(*plan.kernel)) return f16x3_rs::room(*plan.kernel, p, plan.splits).bytes;
+    if (bf16x6_rs::is(*plan.kernel)) return bf16x6_rs::room(p, plan.splits).bytes;
     return f16x3::workspace(p, splits_of(device.registry(), p), f16x3::tail_of(p, tile));
   }
   if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;

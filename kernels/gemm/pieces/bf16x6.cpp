@@ -112,11 +112,12 @@ std::int64_t splits_of(const GemmProblem& p) {
 }
 
 bool is(const Kernel& kernel) {
-  return kernel.manifest().op == "bf16x6";
+  return kernel.manifest().op == "bf16x6" || kernel.manifest().op == "bf16x6_32";
 }
 
 std::string tile_name(const Kernel& k) {
-  return hgemm::shape_name(tile_of(width_of(k)));
+  const std::string shape = hgemm::shape_name(tile_of(width_of(k)));
+  return k.manifest().op == "bf16x6_32" ? "rs" + shape : shape;
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
@@ -141,9 +142,10 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
   out.verdict = kRangeBytes;
-  // After pieces that are kept, multiply-adds follow there; so nothing else writes any.
+  // Beside pieces that are kept, no kernel of these products writes any.
   const auto bytes = [&](const Side& s, const PiecesAt& x) {
-    return kept::has(x, 2) && pieces::in_registers(p) ? 0 : lines(s.bytes(kPieces));
+    const bool none = (kept::has(x, 2) && pieces::in_registers(p)) || (kept::has(x, kPieces) && pieces::many_rows(p));
+    return none ? 0 : lines(s.bytes(kPieces));
   };
   out.a = kRangeBytes + kVerdictBytes;
   out.b = out.a + bytes(a_of(p), p.a_pieces);

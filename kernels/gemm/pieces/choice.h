@@ -17,15 +17,24 @@ bool takes(const GemmProblem& problem);
 // exact than multiply-adds. With `splits` given, whose rows do not depend on the others, never.
 bool in_two(const GemmProblem& problem);
 
-// What it takes so, and what comes on top of that where two pieces do not do, by the model of an H200.
+// What three pieces take by the model of an H200.
+double three_microseconds(const GemmProblem& problem);
+// What it takes in two, and what comes on top of that where two pieces do not do, by the model of an H200.
 struct TwoMicroseconds {
   double done = 0, behind = 0;
 };
 TwoMicroseconds two_microseconds(const GemmProblem& problem);
 
+// Of one that takes(), not in_two(): A has many rows and B few columns (bf16x6_rs.h). Its sums, in one part, are those of that kernel, however A
+// lies.
+bool many_rows(const GemmProblem& problem);
+
 // Of one that is in_two(): pieces of its large operand are best taken on the way to registers (f16x3_rs.h), whose splits it has. It
 // has them, too, where that operand does not lie as that kernel wants it, so that its bits do not depend on it.
 bool in_registers(const GemmProblem& problem);
+
+// What it costs to write pieces of both operands, where there are kernels beside that split the large one themselves; else 0.
+double written_microseconds(const GemmProblem& problem);
 
 // Of one from two pieces: splits of k without which its errors would be larger than strict's.
 std::int64_t least_splits(const GemmProblem& problem);

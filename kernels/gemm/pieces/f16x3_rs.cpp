@@ -18,7 +18,7 @@ using pieces::b_of;
 using pieces::chunks_of;
 using pieces::Side;
 
-constexpr std::int64_t kRows = 128;      // of the large operand, a tile
+constexpr int kRows = 128;               // of the large operand, a tile
 constexpr std::int64_t kMostCtas = 256;  // words of an operand, at `verdict`
 constexpr std::int64_t kMaxSums = 1LL << 31;
 constexpr std::int64_t kChunk = 64;  // of k
@@ -30,7 +30,7 @@ Side large_of(const GemmProblem& p, bool of_a) {
   return of_a ? a_of(p) : b_of(p);
 }
 std::int64_t tiles_of(const GemmProblem& p, bool of_a, int width, std::int64_t splits) {
-  return splits * ceil_div(of_a ? p.m : p.n, kRows) * ceil_div(of_a ? p.n : p.m, width);
+  return splits * ceil_div(of_a ? p.m : p.n, std::int64_t{kRows}) * ceil_div(of_a ? p.n : p.m, width);
 }
 
 std::int64_t ctas_of(std::int64_t tiles, int multiprocessors) {
@@ -147,22 +147,9 @@ hgemm::Maps maps(const Kernel& k, const GemmProblem& p) {
   const bool of_a = large_a(k);
   const bf16x6::Room where = room(k, p, 1);
   const Side a = a_of(p), b = b_of(p);
-  const auto whole = [](const Side& s) {
-    TensorMap map;
-    map.type = MapType::float32;
-    map.address = s.from.address;
-    map.rank = 2;
-    map.sizes = {static_cast<std::uint64_t>(s.inner), static_cast<std::uint64_t>(s.outer)};
-    map.strides = {static_cast<std::uint64_t>(4 * s.from.leading)};
-    constexpr std::uint32_t kLine = 32, kBlock = 64;
-    map.box = {kLine, s.from.k_inside ? static_cast<std::uint32_t>(kRows) : kBlock};
-    map.swizzle = MapSwizzle::b128;
-    map.promotion = MapPromotion::b256;
-    return map;
-  };
   const int tile = k.number("BN");
-  return {of_a ? whole(a) : a.map(MapType::float16, f16x3::kPieces, p.workspace + where.a, tile),
-          of_a ? b.map(MapType::float16, f16x3::kPieces, p.workspace + where.b, tile) : whole(b), false};
+  return {of_a ? a.whole_map(kRows) : a.map(MapType::float16, f16x3::kPieces, p.workspace + where.a, tile),
+          of_a ? b.map(MapType::float16, f16x3::kPieces, p.workspace + where.b, tile) : b.whole_map(kRows), false};
 }
 
 bf16x6::Launch split(const Registry& registry, const Kernel& kernel, const GemmProblem& p, std::int64_t splits) {

@@ -49,6 +49,21 @@ struct Side {
     map.promotion = MapPromotion::b128;
     return map;
   }
+
+  // Of the operand itself, for blocks of 64 k and `rows` of the other axis, in boxes whose lines have 128 bytes: lib/sm_90a/float_rows.sass.
+  [[nodiscard]] TensorMap whole_map(int rows) const {
+    constexpr std::uint32_t kLine = 32, kBlock = 64;
+    TensorMap map;
+    map.type = MapType::float32;
+    map.address = from.address;
+    map.rank = 2;
+    map.sizes = {static_cast<std::uint64_t>(inner), static_cast<std::uint64_t>(outer)};
+    map.strides = {static_cast<std::uint64_t>(4 * from.leading)};
+    map.box = {kLine, from.k_inside ? static_cast<std::uint32_t>(rows) : kBlock};
+    map.swizzle = MapSwizzle::b128;
+    map.promotion = MapPromotion::b256;
+    return map;
+  }
 };
 
 inline Side side_of(const sgemm::Operand& from, std::int64_t k, std::int64_t stride, std::int64_t batch) {

@@ -162,11 +162,14 @@ TEST_P(PiecesTest, AsProducts) {
 TEST(PiecesChoice, OneTapIsAProduct) {
   ConvProblem p;
   p.precision = Precision::tensor;
-  p.n = 128, p.c = 832, p.k = 448;
+  p.n = 128, p.c = 1152, p.k = 448;
   p.in = {1, 14, 14};
   using conv_detail::product::of_float32;
   for (const ConvPass pass : {ConvPass::fprop, ConvPass::update}) EXPECT_TRUE(of_float32(pass, p));
   EXPECT_FALSE(of_float32(ConvPass::bprop, p));  // three pieces, by conv_bf16x6.sass
+  p.c = 192;
+  EXPECT_TRUE(of_float32(ConvPass::bprop, p));  // three pieces, by bf16x6_rs.sass
+  p.c = 1152;
   for (const ConvPass pass : kPasses) EXPECT_TRUE(conv_detail::tensor_cores::takes(pass, p));
   p.k = 32;  // by multiply-adds
   for (const ConvPass pass : kPasses) EXPECT_TRUE(of_float32(pass, p));

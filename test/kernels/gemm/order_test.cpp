@@ -14,6 +14,7 @@
 #include "kernels/gemm/cost/cost.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
@@ -142,6 +143,8 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     if (hgemm::is(k)) out.tile = hgemm::tile_name(k);
     if (f16x3::is(k)) out.tile = f16x3::tile_name(k);
     if (f16x3_rs::is(k)) few_rows(k, out);
+    if (bf16x6::is(k)) out.tile = bf16x6::tile_name(k);
+    if (bf16x6_rs::is(k)) many_rows(k, out);
     return out;
   }
   // Always partial sums; one of 64 and one of 5 terms more, or two of 128 and a part of one.
@@ -156,12 +159,22 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     p.ldc = p.n + 4;
   }
 
-  static bool in_pieces(const Kernel& k) { return bf16x6::is(k) || f16x3::is(k) || f16x3_rs::is(k); }
+  static void many_rows(const Kernel& k, Product& out) {
+    GemmProblem& p = out.p;
+    out.tile = bf16x6_rs::tile_name(k);
+    p.m = 132, p.n = k.number("BN") + 5;
+    p.lda = (p.a_transposed ? p.m : p.k) + 4 - (p.a_transposed ? p.m : p.k) % 4;
+    p.ldb = (p.b_transposed ? p.k : p.n) + 3;
+    p.ldc = p.n + 4;
+  }
+
+  static bool of_three_pieces(const Kernel& k) { return bf16x6::is(k) || bf16x6_rs::is(k); }
+  static bool in_pieces(const Kernel& k) { return of_three_pieces(k) || of_two_pieces(k); }
   static bool of_two_pieces(const Kernel& k) { return f16x3::is(k) || f16x3_rs::is(k); }
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
     test::Cut cut;
-    cut.type = p.a_type == Dtype::bfloat16 || bf16x6::is(*plan.kernel) ? Type::kBf16 : Type::kF16;
+    cut.type = p.a_type == Dtype::bfloat16 || of_three_pieces(*plan.kernel) ? Type::kBf16 : Type::kF16;
     if (plan.ring) {
       cut.splits = plan.ring->ctas;
       cut.part = 16 * ceil_div(ceil_div(p.k, 16), plan.ring->splits());
