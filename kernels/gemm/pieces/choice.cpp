@@ -26,8 +26,8 @@ double strict_microseconds(const GemmProblem& p) {
   const auto k = static_cast<double>(p.k);
   const auto matrices = static_cast<double>(std::max<std::int64_t>(p.batch, 1));
   double compute = 2 * m * n * k / kRate;
-  if (bf16x6_rs::has_many_rows(
-          p)) {  // few columns fill tiles of 64, and nothing hides their stores: docs/lab/bf16x6.md
+  // Few columns fill tiles of 64, and nothing hides their stores: docs/lab/bf16x6.md.
+  if (bf16x6_rs::has_many_rows(p)) {
     constexpr std::int64_t kTile = 64, kFew = 16;
     constexpr double kOfFew = 40;
     constexpr double kOfTiles = 48e6, kStores = 4e6;
