@@ -130,7 +130,7 @@ def test_epilogues() -> None:
 
 
 def test_no_worse_than_strict() -> None:
-    """On numbers of one sign, whose sums HGMMA cuts the same way each time, too: where the library chooses these kernels."""
+    """On numbers of one sign, too, whose sums HGMMA always truncates the same way."""
     r = np.random.default_rng(6)
     for m, n, k in ((8448, 200, 128), (16896, 200, 64), (25088, 96, 256)):
         out = ng.empty((m, n))
