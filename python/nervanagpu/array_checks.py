@@ -18,7 +18,7 @@ from nervanagpu.reductions import operand_of
 
 @public()
 def isfortran(x: GPUTensor) -> bool:
-    """Whether it lies by columns and not by rows."""
+    """Whether its memory order is by columns and not by rows."""
     return bool(operand_of(x).flags.fnc)
 
 

@@ -121,7 +121,7 @@ def argmax(
     x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False,
     dtype: npt.DTypeLike | None = None,
 ) -> GPUTensor:  # fmt: skip
-    """Where the largest element along `axis` stands (of all, if None; the first of several); NaN is largest.
+    """The index of the largest element along `axis` (of all, if None; the first of several); NaN is largest.
 
     dtype: int64, or another one of integers, as CuPy has it. ValueError for an axis that does not exist, and for no
     elements.
@@ -134,7 +134,7 @@ def argmin(
     x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False,
     dtype: npt.DTypeLike | None = None,
 ) -> GPUTensor:  # fmt: skip
-    """Where the smallest element along `axis` stands, as argmax; NaN is smallest."""
+    """The index of the smallest element along `axis`, as argmax; NaN is smallest."""
     return _placed("argmin", _extreme("min", x, axis, keepdims), out, dtype)
 
 
@@ -166,7 +166,7 @@ def concatenate(
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
 ) -> GPUTensor:
-    """The tensors one after the other along `axis` (None: each in one row), a kernel each.
+    """The tensors one after the other along `axis` (None: each flattened), a kernel each.
 
     The dtype is what all of them promote to, unless `dtype` or `out` says otherwise, which `casting` must allow.
 

@@ -104,7 +104,7 @@ def _arg_extreme(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) 
 def nanargmax(
     x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False
 ) -> GPUTensor:
-    """Where the largest number along `axis` stands, NaN left out. ValueError for a row of NaN alone."""
+    """The index of the largest number along `axis`, NaN left out. ValueError for a row of NaN alone."""
     return _arg_extreme("nanargmax", x, axis, out, keepdims)
 
 
@@ -112,7 +112,7 @@ def nanargmax(
 def nanargmin(
     x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False
 ) -> GPUTensor:
-    """Where the smallest number along `axis` stands, NaN left out. ValueError for a row of NaN alone."""
+    """The index of the smallest number along `axis`, NaN left out. ValueError for a row of NaN alone."""
     return _arg_extreme("nanargmin", x, axis, out, keepdims)
 
 
@@ -147,7 +147,7 @@ def place(x: GPUTensor, mask: Operand, vals: object) -> None:
 
 @public()
 def putmask(x: GPUTensor, mask: Operand, values: object) -> None:
-    """x = values where the mask is not 0: element n takes element n of `values`, which begin again at their end."""
+    """x = values where the mask is not 0: element n takes element n of `values`, which are repeated."""
     to = tensor("putmask", "x", x)
     where, given = _like("putmask", to, mask), values_for(to.dtype, values)
     if given.size == 0:

@@ -370,7 +370,7 @@ def add_at(x: GPUTensor, key: object, value: object) -> None:
 def take(
     x: GPUTensor, indices: object, axis: int | None = None, out: GPUTensor | None = None, mode: str = "raise"
 ) -> GPUTensor:
-    """The elements at `indices` along `axis` (None: of x in one row), whose shape replaces that axis.
+    """The elements at `indices` along `axis` (None: of x, flattened), whose shape replaces that axis.
 
     mode: "raise" (IndexError for an index outside the axis), "clip" (to the axis), "wrap" (counted on from its end).
     """

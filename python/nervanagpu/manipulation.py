@@ -362,7 +362,7 @@ def flipud(x: Operand) -> GPUTensor:
 
 @public()
 def rot90(x: Operand, k: int = 1, axes: Sequence[int] = (0, 1)) -> GPUTensor:
-    """The view turned k times by 90 degrees, from the first of `axes` towards the second."""
+    """The view rotated k times by 90 degrees, from the first of `axes` towards the second."""
     x = operand_of(x)
     a, b = _axes("rot90", axes, x.ndim, "axes")
     turns = integer("rot90", "k", k) % 4
@@ -375,7 +375,7 @@ def rot90(x: Operand, k: int = 1, axes: Sequence[int] = (0, 1)) -> GPUTensor:
 
 @public()
 def roll(x: Operand, shift: Axes, axis: Axes | None = None) -> GPUTensor:
-    """The elements moved on by `shift` along `axis` (None: in one row), the last ones to the front: a copy."""
+    """The elements moved on by `shift` along `axis` (None: flattened), the last ones to the front: a copy."""
     x = operand_of(x)
     if axis is None:
         return _reshape_method(roll(ravel(x), shift, 0), *x.shape)
@@ -420,7 +420,7 @@ def tile(x: Operand, reps: Axes) -> GPUTensor:
 
 @public(method=True)
 def repeat(x: Operand, repeats: object, axis: int | None = None) -> GPUTensor:
-    """Each element along `axis` (None: in one row) so many times: a copy. `repeats`: a number, or one for each
+    """Each element along `axis` (None: flattened) so many times: a copy. `repeats`: a number, or one for each
     element.
     """
     x = operand_of(x)
@@ -455,14 +455,14 @@ def _counts(repeats: object, length: int) -> npt.NDArray[Any]:
 
 @public(composed=True)
 def append(x: Operand, values: Operand, axis: int | None = None) -> GPUTensor:
-    """x and then `values` along `axis`; None: both in one row."""
+    """x and then `values` along `axis`; None: both flattened."""
     x, y = operand_of(x), operand_of(values)
     return composed.concatenate([ravel(x), ravel(y)], 0) if axis is None else composed.concatenate([x, y], axis)
 
 
 @public()
 def delete(x: Operand, obj: Any, axis: int | None = None) -> GPUTensor:
-    """x without the elements `obj` (an integer, a slice, integers or a mask) along `axis` (None: in one row): a
+    """x without the elements `obj` (an integer, a slice, integers or a mask) along `axis` (None: flattened): a
     copy.
     """
     x = operand_of(x)
@@ -481,7 +481,7 @@ def delete(x: Operand, obj: Any, axis: int | None = None) -> GPUTensor:
 
 @public()
 def insert(x: Operand, obj: object, values: object, axis: int | None = None) -> GPUTensor:
-    """x with `values` in front of the elements `obj` (an integer or integers) along `axis` (None: in one row): a
+    """x with `values` in front of the elements `obj` (an integer or integers) along `axis` (None: flattened): a
     copy.
     """
     x = operand_of(x)

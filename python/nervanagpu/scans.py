@@ -28,7 +28,7 @@ def _row(function: str, x: object, axis: int | None) -> tuple[GPUTensor, int]:
 def cumsum(
     x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
-    """Sums of the elements up to and with each one along `axis` (None: of x in one row), in a fixed order.
+    """Sums of the elements up to and with each one along `axis` (None: of x, flattened), in a fixed order.
 
     Integers and bool give int64 or uint64; float16 and bfloat16 are summed in float32 and rounded at the end. `dtype`:
     what x is converted to before.
@@ -48,7 +48,7 @@ def cumsum(
 def cumprod(
     x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
-    """Products of the elements up to and with each one along `axis` (None: of x in one row), in a fixed order.
+    """Products of the elements up to and with each one along `axis` (None: of x, flattened), in a fixed order.
 
     By doubling: log2(length) kernels. Integers and bool give int64 or uint64.
     """
@@ -171,7 +171,7 @@ def diff(x: Operand, n: int = 1, axis: int = -1, prepend: object = None, append:
 
 @public()
 def ediff1d(x: Operand, to_end: object = None, to_begin: object = None) -> GPUTensor:
-    """Each element of x in one row less the one before."""
+    """Each element of x, flattened, less the one before."""
     given = operand_of(x)
     if dtypes.kind_of(given.dtype) == "b":
         raise TypeError("ediff1d: x is bool, whose difference NumPy does not have; needs numbers (or diff)")

@@ -36,7 +36,7 @@ def _grid(function: str, x: GPUTensor, index: GPUTensor, at: int) -> tuple[Any, 
 
 @public()
 def take_along_axis(x: Operand, indices: Operand, axis: int | None = -1) -> GPUTensor:
-    """The elements at `indices`, which belong to the rows along `axis` (None: to x in one row): what argsort gave."""
+    """The elements at `indices`, which belong to the rows along `axis` (None: to x, flattened): what argsort gave."""
     x, index = operand_of(x), operand_of(indices)
     if axis is None:
         x, axis = ravel(x), 0
@@ -88,7 +88,7 @@ def put(a: GPUTensor, ind: Operand, v: object, mode: str = "raise") -> None:
 
 @public(method=True)
 def compress(condition: Operand, x: Operand, axis: int | None = None, out: GPUTensor | None = None) -> GPUTensor:
-    """The elements along `axis` (None: of x in one row) where the condition, a row, is not 0."""
+    """The elements along `axis` (None: of x, flattened) where the condition, a row, is not 0."""
     x = operand_of(x)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
@@ -116,7 +116,7 @@ def argwhere(x: Operand) -> GPUTensor:
 
 @public(method=True, composed=True)
 def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None, mode: str = "raise") -> GPUTensor:
-    """Of each place the element of that one of `choices` whose number stands in x."""
+    """For each element of x, an index, the element of that one of `choices`."""
     choice("choose", "mode", mode, ("raise", "wrap", "clip"))
     index = operand_of(x)
     if dtypes.kind_of(index.dtype) not in "iub" or np.dtype(index.dtype) == np.uint64:
@@ -144,7 +144,7 @@ def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None,
 
 @public()
 def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: object = 0) -> GPUTensor:
-    """Of each place the element of that one of `choicelist` whose condition is the first that is not 0."""
+    """For each element, that of the first of `choicelist` whose condition is not 0."""
     tests, among = iterable("select", "condlist", condlist), iterable("select", "choicelist", choicelist)
     if len(tests) != len(among) or not tests:
         raise ValueError(f"select: there are {len(tests)} conditions and {len(among)} choices; needs as many, not 0")

@@ -45,7 +45,7 @@ def _windows(long: GPUTensor, short: GPUTensor) -> GPUTensor:
 
 @public()
 def convolve(a: Operand, v: Operand, mode: str = "full") -> GPUTensor:
-    """Sums of products of rows, one of them turned around. Mode "full" has all that overlap, "same" as many as the
+    """Sums of products of rows, one of them reversed. Mode "full" has all that overlap, "same" as many as the
     longer has, "valid" those where they overlap fully."""
     wanted = choice("convolve", "mode", mode, _MODES)
     x, y = _row("convolve", "a", a), _row("convolve", "v", v)

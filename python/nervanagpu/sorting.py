@@ -113,7 +113,7 @@ def argsort(
     descending: bool = False,
     stable: bool | None = None,
 ) -> GPUTensor:
-    """The places, int64, of the elements along `axis` (None: in one row) in order; of equal ones the first comes first.
+    """The indices, int64, that sort the elements along `axis` (None: flattened); the order is stable.
 
     `kind` and `stable`, of which there may be one, have no effect: every order is stable. Descending, NaN comes first.
     """
@@ -137,7 +137,7 @@ def sort(
     descending: bool = False,
     stable: bool | None = None,
 ) -> GPUTensor:
-    """A copy with the elements along `axis` (None: in one row) in order, as argsort has them."""
+    """A copy with the elements along `axis` (None: flattened) in order, as argsort has them."""
     _check_kind("sort", kind, order, stable)
     x, axis = _row(x, axis)
     rows, at = _last("sort", x, axis)
@@ -165,7 +165,7 @@ def sort_complex(x: Operand) -> GPUTensor:
 
 @public(composed=True)
 def lexsort(keys: object, axis: int = -1) -> GPUTensor:
-    """The places in the order of the last of `keys`, equal ones in that of the one before, and so on."""
+    """The indices that sort by the last of `keys`, equal ones by the key before, and so on."""
     given = [operand_of(k) for k in (iterable("lexsort", "keys", keys) if not isinstance(keys, GPUTensor) else keys)]
     if not given:
         raise TypeError("lexsort: there are no keys; needs one or more")
@@ -211,7 +211,7 @@ def partition(
 def argpartition(
     x: Operand, kth: object, axis: int | None = -1, kind: str = "introselect", order: str | None = None
 ) -> GPUTensor:
-    """The places that give partition: argsort's."""
+    """The indices that give partition: argsort's."""
     _check_partition("argpartition", kind, order)
     given, axis = _row(x, axis)
     _check_places("argpartition", given, kth, axis)
@@ -227,7 +227,7 @@ class TopK(NamedTuple):
 
 @public(numpy=False)
 def topk(x: Operand, k: int, axis: int = -1, largest: bool = True) -> TopK:
-    """The k largest (or smallest) elements along `axis` in order, and their places."""
+    """The k largest (or smallest) elements along `axis` in order, and their indices."""
     x = operand_of(x)
     at = axis_of("topk", axis, x.ndim)
     count = integer("topk", "k", k, 0, x.shape[at])
@@ -429,7 +429,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> GPUTensor | tuple[GPUTensor, ...]:
-    """The distinct elements in order; and where each stands first, which one each element is, how often each stands.
+    """The distinct elements in order; and their first indices, the inverse, their counts.
 
     With an axis the distinct parts along it, in the order of their elements. They are in order whatever `sorted` is.
     """
@@ -497,7 +497,7 @@ def intersect1d(
 def intersect1d(
     ar1: Operand, ar2: Operand, assume_unique: bool = False, return_indices: bool = False
 ) -> GPUTensor | tuple[GPUTensor, GPUTensor, GPUTensor]:
-    """The distinct elements that are in both, in order; and where each stands first in a and in b."""
+    """The distinct elements that are in both, in order; and their first indices in a and in b."""
     first, of_first = unique(ar1, return_index=True)
     second, of_second = unique(ar2, return_index=True)
     there = isin(first, second)
