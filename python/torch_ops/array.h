@@ -85,7 +85,7 @@ Array empty(const Array& like, const Shape& sizes);
 Array empty(const Array& like, const Shape& sizes, std::int32_t type);
 Array empty_channels_last(const Array& like, const Shape& sizes);
 Array empty_channels_last(const Array& like, const Shape& sizes, std::int32_t type);
-Array zeroed(Array t);                    // `t`, all its elements 0
+Array zeroed(Array t);                    // `t`, floats without gaps, all of them 0
 void copy(Array& to, const Array& from);  // broadcasts
 // `t` itself if it is contiguous, or else a copy, in `kept`.
 const Array& contiguous(const Array& t, Array& kept);

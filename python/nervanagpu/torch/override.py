@@ -7,6 +7,7 @@ above modes and devices. A thread that includes the key meets them; no other thr
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -284,5 +285,7 @@ def _register() -> None:
                 if _compiled and operator._overloadname == "default":
                     kernel = _compiled.function(operator._opname, _BITS[family], _STRANGE, kernel)
                 own.impl(operator, kernel, _NAME, with_keyset=True)
-        own.impl(torch.ops.aten.convolution.default, _traced_convolution, "Tracer", with_keyset=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's own kernel there only goes on, too
+            own.impl(aten.ATEN.convolution.default, _traced_convolution, "Tracer", with_keyset=True)
         _libraries.extend((others, own))
