@@ -5,4 +5,4 @@ extern "C"
 #else
 extern
 #endif
-char __libc_single_threaded;
+    char __libc_single_threaded;

@@ -23,7 +23,8 @@ using test::Placement;
 class ConvertTest : public test::OnEachDevice {
  protected:
   // Every element of the result's buffer: those of the view converted, the others as they were.
-  void check(const Shape& shape, Dtype from, Placement from_order, Dtype to, Placement to_order, std::vector<int> axes) {
+  void check(const Shape& shape, Dtype from, Placement from_order, Dtype to, Placement to_order,
+             std::vector<int> axes) {
     const Buffer source = test::make_buffer(random_, shape, from, from_order, axes);
     std::shuffle(axes.begin(), axes.end(), random_);
     Buffer result = test::make_buffer(random_, shape, to, to_order, axes);
@@ -53,7 +54,8 @@ class ConvertTest : public test::OnEachDevice {
 
 NG_ON_EACH_DEVICE(ConvertTest);
 
-const Placement kOrders[] = {Placement::row_major, Placement::padded, Placement::permuted, Placement::strided, Placement::backwards};
+const Placement kOrders[] = {Placement::row_major, Placement::padded, Placement::permuted, Placement::strided,
+                             Placement::backwards};
 
 TEST_P(ConvertTest, ContiguousOfEveryLength) {
   for (const std::int64_t n : {1, 2, 3, 4, 5, 31, 33, 512, 513, 2047, 2048, 10003}) {

@@ -131,11 +131,14 @@ Tensor from_bits(const std::vector<std::uint32_t>& bits, const Shape& shape, Dty
   return t;
 }
 
-Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order, const std::vector<int>& axes) {
+Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order,
+                   const std::vector<int>& axes) {
   // The buffer's axes are the view's in another order, each with room between and after its elements.
   const bool permuted = order != Placement::row_major && order != Placement::padded;
   const std::int64_t step = order == Placement::strided ? 2 : 1;
-  const std::int64_t room = order == Placement::strided || order == Placement::backwards ? 3 : order == Placement::padded ? 4 : 0;
+  const std::int64_t room = order == Placement::strided || order == Placement::backwards ? 3
+                            : order == Placement::padded                                 ? 4
+                                                                                         : 0;
   Shape stored;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     stored.push_back(shape[permuted ? static_cast<std::size_t>(axes[k]) : k] * step + room);
