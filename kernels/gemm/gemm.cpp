@@ -227,8 +227,11 @@ void check_pieces(const GemmProblem& p, bool a) {
                 "; needs those of the operand as it lies");
 }
 
+bool of_three_pieces(const Kernel& k) {
+  return bf16x6::is(k) || bf16x6_rs::is(k);
+}
 bool multiplies_pieces(const Kernel& k) {
-  return bf16x6::is(k) || bf16x6_rs::is(k) || f16x3::is(k) || f16x3_rs::is(k);
+  return of_three_pieces(k) || f16x3::is(k) || f16x3_rs::is(k);
 }
 
 bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
@@ -292,7 +295,9 @@ bool finished_apart(const Plan& plan, const GemmProblem& p) {
 }
 
 bool masked_apart(const Plan& plan, const GemmProblem& p) {
-  return p.mask != 0 && (!hgemm::is(*plan.kernel) || hgemm::adds_splits(*plan.kernel) || plan.splits > 1);
+  const Kernel& k = *plan.kernel;
+  const bool knows_bits = (hgemm::is(k) && !hgemm::adds_splits(k)) || of_three_pieces(k);
+  return p.mask != 0 && (!knows_bits || plan.splits > 1);
 }
 
 Values values_of(const Plan& plan, const GemmProblem& p, Device* device) {

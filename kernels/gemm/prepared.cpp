@@ -190,18 +190,22 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
     const PiecesAt& kept_x = large_a ? problem.b_pieces : problem.a_pieces;
     const bf16x6::Launch l = three_rs ? bf16x6_rs::split(registry, problem, plan.splits)
                                       : f16x3_rs::split(registry, *plan.kernel, problem, plan.splits);
-    const std::uint64_t words_at = (two ? room.verdict : 0) + (large_a ? kept::kWords : 0);
-    Step first;  // which knows the small operand as its a
+    const bool both = three_rs && bf16x6_rs::reads_c(problem, plan.splits);  // looks at the large one, its a
+    const std::uint64_t words_at = (two ? room.verdict : 0) + (large_a && !both ? kept::kWords : 0);
+    Step first;  // which else knows the small operand as its a
     first.launch = {part_of(*l.kernel, l.grid, l.values),
                     {{at(*l.kernel, two ? "halves" : "ranges"), &Call::workspace, words_at},
-                     {at(*l.kernel, "from_a"), x, 0},
+                     {at(*l.kernel, "from_a"), both ? &Call::a : x, 0},
                      {at(*l.kernel, "from_b"), x, 0},
                      {at(*l.kernel, "to_a"), &Call::workspace, large_a ? room.b : room.a},
                      {at(*l.kernel, "to_b"), &Call::workspace, large_a ? room.b : room.a}}};
     if (kept(kept_x)) {
       const auto from = large_a ? &Call::b_pieces : &Call::a_pieces;
       const std::uint64_t words = kept::words_at(count, large_a ? problem.b_transposed : !problem.a_transposed);
-      for (const char* name : {"kept_a", "kept_b"}) first.launch.patches.push_back({at(*l.kernel, name), from, words});
+      for (const char* name : {"kept_a", "kept_b"}) {
+        if (both && name == std::string_view("kept_a")) continue;
+        first.launch.patches.push_back({at(*l.kernel, name), from, words});
+      }
     }
     out.before.push_back(std::move(first));
     const Place whole = {large_a ? &Call::a : &Call::b, 0};
@@ -273,6 +277,13 @@ void Prepared::add_after(const GemmProblem& problem, const Plan& plan) {
   if (masked_apart(plan, problem)) {
     const MaskPlan mask = mask_plan(device_.registry(), problem);
     add(*mask.kernel, mask.grid, mask.values, {{"c", &Call::c, 0}, {"mask", &Call::mask, 0}});
+  }
+  if (problem.mask != 0 && !masked_apart(plan, problem) && pieces_) {  // in epilogues, of which gemm_if.sass has none
+    const Values condition =
+        bf16x6::Unless{}.put(Values().u64(problem.workspace).u32(bf16x6::most_exponents(problem.k)));
+    const MaskPlan mask = mask_if_plan(device_.registry(), problem, condition);
+    add(*mask.kernel, mask.grid, mask.values,
+        {{"c", &Call::c, 0}, {"mask", &Call::mask, 0}, {"ranges", &Call::workspace, 0}});
   }
   if (!has_sums(problem)) return;
   const std::size_t columns = behind_partial_sums(workspace_);

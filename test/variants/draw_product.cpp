@@ -93,6 +93,8 @@ class Drawing {
 
   Product run() {
     const std::string& op = kernel_.manifest().op;
+    const bool of_many_rows = op == "bf16x6_rs" || (op == "bf16x3" && number("VA") == 0);
+    if (of_many_rows) return many_rows(), out_;
     if (op == "sgemm") chains(), draw_epilogue(random_, out_, {false, false, false});
     if (op == "gemm") chains(), draw_epilogue(random_, out_, {}), no_sgemm();
     if (op == "gemm64" || op == "dgemm") wide();
@@ -103,7 +105,6 @@ class Drawing {
         op == "split_sum_if")
       in_pieces(op);
     if (op == "f16x3_rs") few_rows();
-    if (op == "bf16x6_rs") many_rows();
     if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
     if (op == "split_sum") parts();
     if (op == "relu_mask" || op == "result_sums" || op == "result_sums_end") behind();
@@ -381,26 +382,34 @@ class Drawing {
     draw_epilogue(random_, out_, {});
   }
 
-  // bf16x6_rs.h: an A that lies as the copy engine wants it, and a C that is not read.
+  // bf16x6_rs.h: an A that lies as the copy engine wants it, in fours where C is read. Of bf16x3.sass, VA = 0: such a product.
   void many_rows() {
     types(Dtype::float32, Dtype::float32, Dtype::float32);
     p_.precision = Precision::tensor;
-    out_.tile = bf16x6_rs::tile_name(kernel_);
-    p_.a_transposed = is("TA", "t"), p_.b_transposed = is("TB", "t");
-    p_.splits = one_in(random_, 2) ? 1 : pick(random_, 2, 4);
+    const bool split = kernel_.manifest().op == "bf16x3";
+    const int columns = split ? 64 * static_cast<int>(pick(random_, 1, 2)) : number("BN");
+    out_.tile = "rs" + std::to_string(columns);
+    p_.a_transposed = split ? one_in(random_, 2) : is("TA", "t");
+    p_.b_transposed = split ? one_in(random_, 2) : is("TB", "t");
+    p_.splits = split || one_in(random_, 2) ? 1 : pick(random_, 2, 4);
     constexpr int kRows = 128;
     constexpr std::int64_t kFour = 4;
     constexpr std::int64_t kChunk = 64;
-    lengths(kRows, number("BN"), kChunk * std::max(p_.splits, pick(random_, 1, 6)), kChunk, {}, 3);
-    if (p_.splits > 1) p_.k = std::max(p_.k, (p_.splits - 1) * kChunk + 1);
-    lie(kFour, true, kFour, one_in(random_, 2));
-    const std::int64_t tiles =
-        ceil_div(p_.m, std::int64_t{kRows}) * ceil_div(p_.n, std::int64_t{number("BN")}) * p_.splits;
+    const bool fours = split || one_in(random_, 2);
+    const bool b_fits = split ? number("VB") == kFour : one_in(random_, 2);
+    Units units;
+    if (fours) (p_.a_transposed ? units.m : units.k) = kFour;
+    if (split && b_fits) (p_.b_transposed ? units.k : units.n) = kFour;
+    lengths(kRows, columns, kChunk * std::max(p_.splits, pick(random_, 1, 6)), kChunk, units, 3);
+    if (p_.splits > 1) p_.k = std::max(p_.k, (p_.splits - 1) * kChunk + kFour);
+    lie(kFour, true, kFour, b_fits);
+    const std::int64_t tiles = ceil_div(p_.m, std::int64_t{kRows}) * ceil_div(p_.n, std::int64_t{columns}) * p_.splits;
     if (limits_.in_turn || !one_in(random_, 8)) {
       out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, std::max<std::int64_t>(tiles / 3, 1)));
     }
     draw_epilogue(random_, out_, {});
-    if (p_.splits == 1) p_.beta = 0;
+    if (p_.splits == 1 && !fours) p_.beta = 0;
+    if (split && p_.beta == 0) p_.beta = 2;
   }
 
   // The last rows or columns apart, in `least` parts or more (kernels/gemm/pieces/tail.h).

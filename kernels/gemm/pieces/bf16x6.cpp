@@ -161,7 +161,8 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device, const Unless& unless) {
-  const GemmProblem q = of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
+  GemmProblem q = of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
+  if (splits == 1 && unless.verdict == 0) q.mask = p.mask;  // its epilogue's
   Values v;
   hgemm::put_maps(v, device, maps(kernel, p));
   hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
@@ -182,7 +183,8 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
   std::string name = "bf16x3_";
   for (const Split& s : {a, b}) {
     const auto four = [](std::int64_t x) { return x % kUnit == 0; };
-    name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
+    const bool fours = s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride);
+    name += s.seen ? "0" : fours ? "4" : "1";
     v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer).u32(s.inner);
     v.u32(kSize * s.leading).u32(2 * pitch_of(s.inner));

@@ -100,7 +100,9 @@ struct Split {
   std::int64_t inner = 0, outer = 0, matrices = 1;
   std::int64_t leading = 0;  // of the operand's rows, in elements
   std::int64_t stride = 0;   // of its matrices
-  std::uint64_t kept = 0;    // words that the kernel left when it took this operand apart before; 0: it has not
+  bool seen =
+      false;  // it is only looked at: how large its elements are. Then rows begin at multiples of 16 bytes, and are of fours
+  std::uint64_t kept = 0;  // words that the kernel left when it took this operand apart before; 0: it has not
 
   [[nodiscard]] std::int64_t units() const;  // what a thread takes at a time
 };

@@ -77,10 +77,15 @@ std::string tile_name(const Kernel& k) {
 
 bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   if (!bf16x6::fits(k, p, {}) || (!tile.empty() && tile != tile_name(k))) return false;
-  if (p.batch > 1 || (splits == 1 && p.beta != 0.0F)) return false;
+  if (p.batch > 1) return false;
   if (kept::has(p.a_pieces, bf16x6::kPieces)) return false;  // bf16x6.sass reads them
   constexpr std::int64_t kUnit = 4;                          // elements of 16 bytes
-  return p.a % 16 == 0 && p.lda % kUnit == 0;
+  const bool lies = p.a % 16 == 0 && p.lda % kUnit == 0;
+  return lies && (!reads_c(p, splits) || a_of(p).inner % kUnit == 0);
+}
+
+bool reads_c(const GemmProblem& p, std::int64_t splits) {
+  return splits == 1 && p.beta != 0.0F;
 }
 
 double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -109,19 +114,27 @@ hgemm::Maps maps(const Kernel& k, const GemmProblem& p) {
 }
 
 Values values(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
-  const GemmProblem q = pieces::of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
+  GemmProblem q = pieces::of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
+  if (splits == 1) q.mask = p.mask;
   Values v;
   hgemm::put_maps(v, device, maps(k, p));
   hgemm::put_tiles(v, q, tile_of(width_of(k)), splits, (std::int64_t{1} << 31) - 1);
-  return v.u64(p.workspace);
+  return v.u64(p.workspace).u32(bf16x6::most_exponents(p.k));
 }
 
 bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
-  const Side b = b_of(p);
-  bf16x6::Split own = {b.from.address, p.workspace + room(p, splits).b, b.inner, b.outer, b.matrices, b.from.leading,
-                       b.stride};
-  own.kept = kept::words(p.b_pieces, bf16x6::kPieces, p.b_transposed);
-  bf16x6::Launch out = bf16x6::split(registry, own, own, p.workspace + kept::kWords);
+  const std::uint64_t to = p.workspace + room(p, splits).b;
+  const auto side = [&](const Side& s) {
+    return bf16x6::Split{s.from.address, to, s.inner, s.outer, s.matrices, s.from.leading, s.stride};
+  };
+  bf16x6::Split b = side(b_of(p));
+  b.kept = kept::words(p.b_pieces, bf16x6::kPieces, p.b_transposed);
+  if (reads_c(p, splits)) {
+    bf16x6::Split a = side(a_of(p));
+    a.seen = true;
+    return bf16x6::split(registry, a, b, p.workspace);
+  }
+  bf16x6::Launch out = bf16x6::split(registry, b, b, p.workspace + kept::kWords);
   out.grid.y = 1;
   return out;
 }

@@ -20,7 +20,7 @@ double microseconds(const GemmProblem& problem);
 
 bool is(const Kernel& kernel);
 std::string tile_name(const Kernel& kernel);  // "rs64"
-// Written for its layouts and, if one is named, this tile; A lies as the copy engine wants it; and C is not read.
+// Written for its layouts and, if one is named, this tile; and A lies as the copy engine wants it.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);
 double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
@@ -28,7 +28,9 @@ Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t spl
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 // The workspace: bf16x6.h's without pieces of A.
 bf16x6::Room room(const GemmProblem& problem, std::int64_t splits);
-// bf16x3.sass for B.
+// In the launch that also stores it. Then A is looked at before.
+bool reads_c(const GemmProblem& problem, std::int64_t splits);
+// bf16x3.sass for B, and for what A holds if the product reads C.
 bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);
 
 }  // namespace nervanagpu::bf16x6_rs

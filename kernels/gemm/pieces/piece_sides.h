@@ -89,7 +89,7 @@ inline GemmProblem of_pieces(const GemmProblem& problem, Dtype type, std::size_t
   GemmProblem p = problem;
   p.a_type = p.b_type = type;
   p.workspace = problem.workspace + partial_sums;
-  p.mask = 0;  // which relu_mask.sass writes, and reads, after all kernels
+  p.mask = 0;  // which relu_mask.sass writes, and reads, after all kernels, if the epilogue does not
   return p;
 }
 

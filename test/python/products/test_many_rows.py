@@ -106,14 +106,57 @@ def test_chosen_whatever_lies_where(layout: str) -> None:
     assert ng.GemmPlan(ax, y, out, precision="tensor").kernel.startswith("bf16x6_32_")
     for operands in ((ax, y), (x, by), (ax, by)):
         assert same_bits(ng.dot(*operands, precision="tensor").get(), want)
-    c = put(r.standard_normal((m, n)).astype(np.float32))
-    before = c.copy()
-    assert ng.GemmPlan(x, y, c, beta=1.0, precision="tensor").kernel.startswith("bf16x6_32_")
-    ng.dot(x, y, out=c, beta=1.0, precision="tensor")
-    assert same_bits(c.get(), before.get() + want)
+    for first in (x, ax):
+        c = put(r.standard_normal((m, n)).astype(np.float32))
+        before = c.copy()
+        kernel = "bf16x6_rs_" if first is x else "bf16x6_32_"
+        assert ng.GemmPlan(first, y, c, beta=1.0, precision="tensor").kernel.startswith(kernel)
+        ng.dot(first, y, out=c, beta=1.0, precision="tensor")
+        assert same_bits(c.get(), before.get() + want)
     if layout == "nn":
         for operands in ((ng.Pieces(x, pieces=3), y), (x, ng.Pieces(y, pieces=3))):
             assert same_bits(ng.dot(*operands, precision="tensor").get(), want)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", BEYOND)
+def test_c_is_read_before_it_is_known_what_a_holds(kind: str, layout: str) -> None:
+    """With beta multiply-adds need the C that there was, also where a CTA has several tiles, and with bits of relus."""
+    r = np.random.default_rng([list(KINDS).index(kind), *map(ord, layout)])
+    m, n, k = 4 * 650, 60, 64
+    a, b, c = (r.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n), (m, n)))
+    KINDS[kind](r, a)
+    x, y = put(a, layout[0]), put(b, layout[1])
+    got, want, plain = (ng.array(c) for _ in range(3))
+    bits, other = (ng.zeros((m, 2), dtype="uint32") for _ in range(2))
+    options = {"beta": -0.5, "relu": True, "splits": 1}
+    ng.dot(x, y, out=got, precision="tensor", tile="rs64", mask=bits, **options)
+    ng.dot(x, y, out=want, precision="strict", mask=other, **options)
+    assert same_bits(got.get(), want.get())
+    assert np.array_equal(bits.get(), other.get())
+    ng.dot(x, y, out=plain, precision="tensor", tile="rs64", **options)
+    assert same_bits(plain.get(), want.get())
+
+
+@pytest.mark.parametrize("tile", ["rs64", "rs128", WRITTEN, "128x128", "128x192"])
+def test_bits_of_relus(tile: str) -> None:
+    r = np.random.default_rng(7)
+    m, n, k = 300, 75, 96
+    x, w, c = (put(r.standard_normal(s).astype(np.float32)) for s in ((m, k), (k, n), (m, n)))
+    bits, other = (ng.zeros((m, 3), dtype="uint32") for _ in range(2))
+    for options in ({"beta": 0.0}, {"beta": 1.5}):
+        one, two = c.copy(), c.copy()
+        ng.dot(x, w, out=one, relu=True, mask=bits, precision="tensor", tile=tile, splits=1, **options)
+        ng.dot(x, w, out=two, relu=True, precision="tensor", tile=tile, splits=1, **options)
+        want = two.get() > 0
+        words = np.packbits(np.pad(want, ((0, 0), (0, 96 - n))), axis=1, bitorder="little").view(np.uint32)
+        assert same_bits(one.get(), two.get())
+        assert np.array_equal(bits.get(), words)
+        one, two = c.copy(), c.copy()
+        other.set(bits.get())
+        ng.dot(x, w, out=one, activation="drelu", mask=other, precision="tensor", tile=tile, splits=1, **options)
+        ng.dot(x, w, out=two, precision="tensor", tile=tile, splits=1, **options)
+        assert same_bits(one.get(), np.where(want, two.get(), np.float32(0)))
 
 
 def test_epilogues() -> None:
