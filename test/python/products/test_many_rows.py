@@ -66,7 +66,7 @@ def _widths(layout: str) -> list[int]:
 def test_bits_of_written_pieces(kind: str, of_a: bool, layout: str) -> None:
     r = np.random.default_rng([list(KINDS).index(kind), of_a, *map(ord, layout)])
     for width in _widths(layout):
-        m, n, k = 4 * int(r.integers(1, 110)), int(r.integers(1, 2 * width)), 4 * int(r.integers(1, 60))
+        m, n, k = 4 * int(r.integers(1, 110)), int(r.integers(2, 2 * width)), 4 * int(r.integers(1, 60))
         splits = int(r.integers(1, 4))
         a, b = (r.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n)))
         KINDS[kind](r, a if of_a else b)
