@@ -95,7 +95,7 @@ double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int mult
 Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   Grid out = hgemm::tiles_grid(p, tile_of(width_of(k)), splits, multiprocessors);
   out.x = std::min(out.x, static_cast<std::uint32_t>(kMostCtas));
-  out.early = true;  // behind bf16x3.sass's, for which it waits
+  out.early = true;  // after bf16x3.sass's, for which it waits
   return out;
 }
 
