@@ -9,7 +9,7 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from test_precision import LAYOUTS, Floats, errors, put, same_bits
+from test_precision import LAYOUTS, Floats, errors, put, put_anywhere, same_bits
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
@@ -135,14 +135,7 @@ def test_chosen_whatever_lies_where(m: int, n: int, k: int, layout: str) -> None
     assert largest <= 2e-6
     assert same_bits(ng.dot(x, y, precision="tensor").get(), want)
 
-    def elsewhere(v: Floats, letter: str) -> ng.GPUTensor:
-        stored = v.T if letter == "t" else v
-        room = ng.zeros((stored.shape[0], stored.shape[1] + 3))
-        room[:, 1:-2] = np.ascontiguousarray(stored)
-        view = room[:, 1:-2]
-        return view.T if letter == "t" else view
-
-    ax, by = elsewhere(a, layout[0]), elsewhere(b, layout[1])
+    ax, by = put_anywhere(a, layout[0]), put_anywhere(b, layout[1])
     assert "f16x3_rs" not in ng.GemmPlan(ax, by, out, precision="tensor").kernel
     assert same_bits(ng.dot(ax, by, precision="tensor").get(), want)
     for operands in ((ng.Pieces(put(a)), y), (x, ng.Pieces(put(b)))):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import nervanagpu as ng
 import numpy as np
 import pytest
-from test_precision import LAYOUTS, Floats, errors, put, same_bits
+from test_precision import LAYOUTS, Floats, errors, put, put_anywhere, same_bits
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
@@ -95,14 +95,7 @@ def test_chosen_whatever_lies_where(layout: str) -> None:
     want = out.get()
     assert same_bits(ng.dot(x, y, precision="tensor").get(), want)
 
-    def elsewhere(v: Floats, letter: str) -> ng.GPUTensor:
-        stored = v.T if letter == "t" else v
-        room = ng.zeros((stored.shape[0], stored.shape[1] + 3))
-        room[:, 1:-2] = np.ascontiguousarray(stored)
-        view = room[:, 1:-2]
-        return view.T if letter == "t" else view
-
-    ax, by = elsewhere(a, layout[0]), elsewhere(b, layout[1])
+    ax, by = put_anywhere(a, layout[0]), put_anywhere(b, layout[1])
     assert ng.GemmPlan(ax, y, out, precision="tensor").kernel.startswith("bf16x6_32_")
     for operands in ((ax, y), (x, by), (ax, by)):
         assert same_bits(ng.dot(*operands, precision="tensor").get(), want)

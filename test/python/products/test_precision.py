@@ -24,6 +24,15 @@ def put(x: Floats, letter: str = "n") -> ng.GPUTensor:
     return ng.array(np.ascontiguousarray(x.T)).T if letter == "t" else ng.array(x)
 
 
+def put_anywhere(x: Floats, letter: str = "n") -> ng.GPUTensor:
+    """In rows that do not begin at multiples of 16 bytes."""
+    stored = x.T if letter == "t" else x
+    room = ng.zeros((stored.shape[0], stored.shape[1] + 3))
+    room[:, 1:-2] = np.ascontiguousarray(stored)
+    view = room[:, 1:-2]
+    return view.T if letter == "t" else view
+
+
 def both(a: ng.GPUTensor, b: ng.GPUTensor, **options: Any) -> tuple[Floats, Floats]:
     """Precision tensor and strict; uncut unless `splits` is given."""
     options.setdefault("splits", 1)
