@@ -35,6 +35,12 @@ void put(std::byte* block, std::uint16_t at, std::uint16_t none, T value) {
   if (at != none) std::memcpy(block + at, &value, sizeof value);
 }
 
+// Operands with so many kept pieces need no others: 0 where three follow two.
+std::int64_t kept_in(const Plan& plan) {
+  if (!f16x3::is(*plan.kernel)) return bf16x6::kPieces;
+  return plan.strict_behind ? f16x3::kPieces : 0;
+}
+
 }  // namespace
 
 Prepared::Part Prepared::part_of(const Kernel& kernel, const Grid& grid, const Values& values) {
@@ -136,11 +142,11 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const bool rs = two_rs || three_rs;  // it splits its large operand itself
   const bf16x6::Room room = two_rs     ? f16x3_rs::room(*plan.kernel, problem, plan.splits)
                             : three_rs ? bf16x6_rs::room(problem, plan.splits)
-                                       : bf16x6::room(problem, plan.splits);
+                                       : bf16x6::room(problem, plan.splits, kept_in(plan));
   const bool two = two_rs || f16x3::is(*plan.kernel);
   const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
   const bool strict = two && plan.strict_behind;
-  workspace_ = rs ? room.bytes : f16x3::workspace(problem, plan.splits, plan.tail);
+  workspace_ = rs ? room.bytes : f16x3::workspace(problem, plan.splits, plan.tail, kept_in(plan));
   partial_sums_offset_ = room.partial_sums;
   pieces_ = std::make_unique<InPieces>();
   InPieces& out = *pieces_;

@@ -101,7 +101,12 @@ std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& prob
     GemmProblem own = problem;  // which is measured with other operands
     own.a_pieces = own.b_pieces = {};
     if (const auto plan = tuner().choose(device, own, !device.capturing(stream))) {
-      return cache.get(key, [&] { return std::make_shared<const Prepared>(device, problem, *plan); });
+      return cache.get(key, [&] {
+        auto out = std::make_shared<const Prepared>(device, problem, *plan);
+        if (out->workspace() <= workspace_of(device, problem, tile)) return out;  // which callers have been told
+        return std::make_shared<const Prepared>(
+            device, problem, choose(device.registry(), device.info().multiprocessors, problem, tile));
+      });
     }
   }
   return cache.get({problem, tile, device.serial()}, [&] {

@@ -137,15 +137,13 @@ Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multip
   return out;
 }
 
-Room room(const GemmProblem& p, std::int64_t splits) {
+Room room(const GemmProblem& p, std::int64_t splits, std::int64_t kept) {
   constexpr std::int64_t kLine = 256;
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
   out.verdict = kRangeBytes;
-  // Beside pieces that are kept, no kernel of these products writes any.
   const auto bytes = [&](const Side& s, const PiecesAt& x) {
-    const bool none = (kept::has(x, 2) && pieces::in_registers(p)) || (kept::has(x, kPieces) && pieces::many_rows(p));
-    return none ? 0 : lines(s.bytes(kPieces));
+    return kept != 0 && kept::has(x, kept) ? 0 : lines(s.bytes(kPieces));
   };
   out.a = kRangeBytes + kVerdictBytes;
   out.b = out.a + bytes(a_of(p), p.a_pieces);

@@ -86,7 +86,8 @@ struct Room {
   std::size_t verdict = 0, a = 0, b = 0, partial_sums = 0;
   std::size_t bytes = 0;  // in all
 };
-Room room(const GemmProblem& problem, std::int64_t splits);
+// kept: operands whose pieces are kept, so many, have no room: no kernel of the product writes any.
+Room room(const GemmProblem& problem, std::int64_t splits, std::int64_t kept = 0);
 
 struct Launch {
   const Kernel* kernel = nullptr;

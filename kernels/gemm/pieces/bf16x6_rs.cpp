@@ -102,7 +102,7 @@ Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multip
 bf16x6::Room room(const GemmProblem& p, std::int64_t splits) {
   GemmProblem own = p;
   own.m = 0;  // no pieces of A
-  own.a_pieces = {};
+  own.a_pieces = own.b_pieces = {};
   bf16x6::Room out = bf16x6::room(own, 1);
   out.bytes = out.partial_sums + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
   return out;

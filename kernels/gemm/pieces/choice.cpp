@@ -9,6 +9,7 @@
 #include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/pieces/f16x3_rs.h"
+#include "kernels/gemm/pieces/piece_sides.h"
 #include "src/ceil_div.h"
 #include "src/memo.h"
 
@@ -104,7 +105,8 @@ bool short_exact_enough(const GemmProblem& p) {
 }
 double many_rows_microseconds(const GemmProblem& p) {
   constexpr double kLaunches = 2.5;
-  if (p.splits != 0 || !bf16x6_rs::has_many_rows(p) || !short_exact_enough(p))
+  const bool one_part = bf16x6::least_splits(pieces::chunks_of(p)) == 1;
+  if (p.splits != 0 || !one_part || !bf16x6_rs::has_many_rows(p) || !short_exact_enough(p))
     return std::numeric_limits<double>::infinity();
   return bf16x6_rs::microseconds(p) + kLaunches;
 }

@@ -120,11 +120,11 @@ Offsets offsets_of(const GemmProblem& p, const Tail& tail) {
   return out;
 }
 
-std::size_t workspace(const GemmProblem& p, std::int64_t splits, const std::optional<Tail>& tail) {
-  const std::size_t whole = bf16x6::room(p, splits).bytes;
+std::size_t workspace(const GemmProblem& p, std::int64_t splits, const std::optional<Tail>& tail, std::int64_t kept) {
+  const std::size_t whole = bf16x6::room(p, splits, kept).bytes;
   if (!tail || tail->splits == 1) return whole;
   const GemmProblem q = tail_part(p, *tail);
-  return bf16x6::room(p, 1).partial_sums + static_cast<std::size_t>(tail->splits * q.m * q.n) * sizeof(float);
+  return bf16x6::room(p, 1, kept).partial_sums + static_cast<std::size_t>(tail->splits * q.m * q.n) * sizeof(float);
 }
 
 }  // namespace nervanagpu::f16x3

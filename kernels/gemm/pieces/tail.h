@@ -36,7 +36,8 @@ struct Offsets {
 Offsets offsets_of(const GemmProblem& problem, const Tail& tail);
 
 // Bytes of the workspace, the tail's partial sums included.
-std::size_t workspace(const GemmProblem& problem, std::int64_t splits, const std::optional<Tail>& tail);
+std::size_t workspace(const GemmProblem& problem, std::int64_t splits, const std::optional<Tail>& tail,
+                      std::int64_t kept = 0);  // bf16x6::room()
 
 // f16x3.sass for the tail, of the cheapest tile.
 bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& problem, const Tail& tail,

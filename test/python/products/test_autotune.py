@@ -53,6 +53,27 @@ def test_a_known_choice_is_taken_with_the_same_bits(tmp_path):
         assert tuned == (chosen if taken else model)
 
 
+LARGER = """
+import nervanagpu as ng
+import numpy as np
+
+a, b = ng.ones((8440, 188)), ng.ones((188, 200))
+plain = ng.dot(a, b, precision="tensor").get()
+ng.autotune(True)
+print(np.array_equal(ng.dot(a, b, precision="tensor").get(), plain))
+"""
+
+
+def test_a_choice_that_wants_a_larger_workspace_is_not_taken(tmp_path):
+    """The caller has made room for the library's own choice, which splits a on its way."""
+    if ng.device().kind != "emulator" or ng.device().arch != "sm_90a":
+        pytest.skip("the entry is the emulator's, its kernels those of sm_90a")
+    form = "float32 float32 float32 nn mnk 8440 200 188 ld 188 200 200 at 16 16 16 0 0 flags 0 0 workspace tensor"
+    done = run(tmp_path, {form: "bf16x6_32_nn_128x128"}, LARGER)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True"]
+
+
 def test_the_switch_and_its_variable(tmp_path):
     before = ng.autotune(True)
     assert ng.autotune(False) is True

@@ -178,3 +178,34 @@ def test_no_worse_than_strict() -> None:
             ours, strict = (errors(ng.dot(x, y, precision=p).get()[rows], a[rows], b) for p in ("tensor", "strict"))
             assert ours[0] <= strict[0], (m, n, k, draw)
             assert ours[1] <= strict[1], (m, n, k, draw)
+
+
+@pytest.mark.parametrize("pieces", [2, 3])
+@pytest.mark.parametrize(("n", "k"), [(200, 188), (96, 704)])
+def test_kept_pieces_of_b(n: int, k: int, pieces: int) -> None:
+    """Of whatever number, where the library chooses this kernel, and where a tile names it."""
+    r = np.random.default_rng(8)
+    a, b = (r.standard_normal(s).astype(np.float32) for s in ((8448, k), (k, n)))
+    x, y, out = ng.array(a), ng.array(b), ng.empty((8448, n))
+    kept = ng.Pieces(y, pieces=pieces)
+    want = ng.dot(x, y, precision="tensor").get()
+    assert same_bits(ng.dot(x, kept, precision="tensor").get(), want)
+    for tile in ("rs64", WRITTEN):
+        plan = ng.GemmPlan(x, kept, out, precision="tensor", tile=tile)
+        plan(x, kept, out)
+        assert errors(out.get()[::32], a[::32], b)[0] <= 5e-7, tile
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(8440, 200, 188), (4224, 96, 2048)])
+def test_kept_pieces_of_another_number_than_a_tile_wants(m: int, n: int, k: int) -> None:
+    r = np.random.default_rng(9)
+    a, b = (r.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n)))
+    x, y = ng.array(a), ng.array(b)
+    rows = slice(0, m, 32)
+    cases = [(2, "128x128")]
+    if k < 704:
+        cases += [(2, WRITTEN), (3, "f16_128x128")]
+    for pieces, tile in cases:
+        for operands in ((ng.Pieces(x, pieces=pieces), y), (x, ng.Pieces(y, pieces=pieces))):
+            got = ng.dot(*operands, precision="tensor", tile=tile).get()
+            assert errors(got[rows], a[rows], b)[0] <= 2e-6, (pieces, tile)
