@@ -312,6 +312,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
         own.rounding.seed = at[kSeed], own.rounding.offset = at[kOffset];
         queue_pass(device, pass, p, moved, own, options.tensor_cores, {});
       });
+  if (plan == nullptr) return queue_pass(device, pass, p, pointers, e, options.tensor_cores, options.stream);
   plan->launch(operands_of(pointers, e.rounding), options.stream.handle());
 }
 

@@ -25,7 +25,7 @@ std::uint64_t word(std::span<const std::byte> block, std::size_t offset) {
 }
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error("this call cannot be planned: " + what + " depends on more than the alignment of its operands");
+  throw CannotBePlanned("this call cannot be planned: " + what + " depends on more than the alignment of its operands");
 }
 
 }  // namespace

@@ -15,11 +15,18 @@
 #include <variant>
 #include <vector>
 
+#include "nervanagpu/error.hpp"
 #include "src/device/device.h"
 #include "src/launch/launch_tape.h"
 #include "src/launch/map_cache.h"
 
 namespace nervanagpu {
+
+// What is launched depends on more than the alignment of its operands.
+class CannotBePlanned : public Error {
+ public:
+  using Error::Error;
+};
 
 class PlannedLaunches {
  public:
