@@ -25,8 +25,9 @@ class PlannedLaunchesTest : public ::testing::Test {
   using Operands = std::span<const std::uint64_t>;
   void refused(const PlannedLaunches::Call& call, const std::string& what) {
     const std::vector<std::uint64_t> alignments = {4, 4};
-    expect_error<CannotBePlanned>([&] { PlannedLaunches(device_, alignments, call); },
-                        "this call cannot be planned: " + what + " depends on more than the alignment of its operands");
+    expect_error<CannotBePlanned>(
+        [&] { PlannedLaunches(device_, alignments, call); },
+        "this call cannot be planned: " + what + " depends on more than the alignment of its operands");
   }
 
   test::FakeDriver fake_;
