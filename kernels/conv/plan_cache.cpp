@@ -1,11 +1,9 @@
 #include "kernels/conv/plan_cache.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "kernels/conv/problem_facts.h"
 #include "src/launch/plan_cache.h"
-#include "src/memo.h"
 #include "src/mixed_hash.h"
 
 namespace nervanagpu::conv_detail {
@@ -63,17 +61,7 @@ KeptOperands operands_of(const ConvPointers& at, const Rounding& rounding) {
 
 std::shared_ptr<const PlannedLaunches> kept(Device& device, const Form& form,
                                             const std::function<void(std::span<const std::uint64_t>)>& queue) {
-  static auto& refused = *new Memo<Form, bool, Hash>;  // of operands that begin anywhere
-  constexpr std::uint64_t kUnit = 16;
-  const auto anywhere = [](std::uint64_t alignment) { return alignment != 0 && alignment < kUnit; };
-  if (std::ranges::any_of(form.alignments.begin(), form.alignments.begin() + 3, anywhere) && refused.find(form))
-    return nullptr;
-  try {
-    return cached_plan<Form, Hash>(device, form, queue);
-  } catch (const CannotBePlanned&) {
-    refused.get(form, [] { return true; });
-    return nullptr;
-  }
+  return cached_plan<Form, Hash>(device, form, queue);
 }
 
 }  // namespace nervanagpu::conv_detail

@@ -36,8 +36,7 @@ Form form_of(const Device& device, ConvPass pass, const ConvProblem& p, const Co
              const Epilogue& epilogue, bool tensor_cores);
 KeptOperands operands_of(const ConvPointers& pointers, const Rounding& rounding);
 
-// The plan of a form: found, or made of what `queue` queues for these operands; nullptr where that depends on more than their alignment.
-// Thread-safe.
+// The plan of a form: found, or made of what `queue` queues for these operands; nullptr: src/launch/plan_cache.h. Thread-safe.
 std::shared_ptr<const PlannedLaunches> kept(Device& device, const Form& form,
                                             const std::function<void(std::span<const std::uint64_t>)>& queue);
 

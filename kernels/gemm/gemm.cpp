@@ -296,9 +296,7 @@ bool finished_apart(const Plan& plan, const GemmProblem& p) {
 
 bool masked_apart(const Plan& plan, const GemmProblem& p) {
   const Kernel& k = *plan.kernel;
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // words of relu_mask_if.sass
-  const bool few = p.batch * p.m * words_of_mask(p.n) < kMost;
-  const bool knows_bits = (hgemm::is(k) && !hgemm::adds_splits(k)) || (of_three_pieces(k) && few);
+  const bool knows_bits = (hgemm::is(k) && !hgemm::adds_splits(k)) || (of_three_pieces(k) && fits_mask_if(p));
   return p.mask != 0 && (!knows_bits || plan.splits > 1);
 }
 

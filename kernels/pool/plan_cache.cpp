@@ -75,6 +75,7 @@ void queue_planned(Device& device, Pass pass, const PoolProblem& p, const Pointe
     recorded.rounding.offset = there[kOffset];
     queue(device, pass, p, {there[kX], there[kDy], there[kOut], there[kArgmax]}, recorded);
   });
+  if (plan == nullptr) return queue(device, pass, p, pointers, options);
   plan->launch(at, options.stream.handle());
 }
 
@@ -86,6 +87,7 @@ void indices_planned(Device& device, const PoolProblem& p, std::uint64_t argmax,
   const auto plan = cached_plan<Form, Hash>(
       device, form_of(device, Work::indices, p, at),
       [&](std::span<const std::uint64_t> there) { queue_indices(device, p, there[kArgmax], there[kOut], 0); });
+  if (plan == nullptr) return queue_indices(device, p, argmax, indices, stream);
   plan->launch(at, stream);
 }
 

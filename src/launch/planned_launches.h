@@ -34,7 +34,7 @@ class PlannedLaunches {
   using Call = std::function<void(std::span<const std::uint64_t>)>;
 
   // alignments: bytes of each operand's address, a power of 2 of at most 16; 1 also for numbers that are added to, such as
-  // counters of random numbers. Throws what `call` does; Error if it cannot be planned.
+  // counters of random numbers. Throws what `call` does; CannotBePlanned.
   PlannedLaunches(Device& device, std::span<const std::uint64_t> alignments, const Call& call);
 
   // Operands are aligned as planned, or better; what is not used is not looked at. Thread-safe.

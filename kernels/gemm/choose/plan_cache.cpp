@@ -95,6 +95,10 @@ GemmProblem normal_form(const GemmProblem& problem) {
 std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile,
                                          StreamId stream) {
   static auto& cache = *new Memo<Key, std::shared_ptr<const Prepared>, Hash>;
+  const auto modelled = [&] {
+    const Plan plan = choose(device.registry(), device.info().multiprocessors, problem, tile);
+    return std::make_shared<const Prepared>(device, problem, plan);
+  };
   if (tile.empty() && autotune()) {
     const Key key = {problem, tile, device.serial(), true};
     if (auto found = cache.find(key)) return *found;
@@ -104,15 +108,11 @@ std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& prob
       return cache.get(key, [&] {
         auto out = std::make_shared<const Prepared>(device, problem, *plan);
         if (out->workspace() <= workspace_of(device, problem, tile)) return out;  // which callers have been told
-        return std::make_shared<const Prepared>(
-            device, problem, choose(device.registry(), device.info().multiprocessors, problem, tile));
+        return modelled();
       });
     }
   }
-  return cache.get({problem, tile, device.serial()}, [&] {
-    const Plan plan = choose(device.registry(), device.info().multiprocessors, problem, tile);
-    return std::make_shared<const Prepared>(device, problem, plan);
-  });
+  return cache.get({problem, tile, device.serial()}, modelled);
 }
 
 std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::string& tile) {

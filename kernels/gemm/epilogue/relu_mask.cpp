@@ -83,6 +83,11 @@ MaskPlan mask_plan(const Registry& registry, const GemmProblem& p) {
           {static_cast<std::uint32_t>(ctas_of(p)), 1, 1}};
 }
 
+bool fits_mask_if(const GemmProblem& p) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // words
+  return matrices_of(p) * p.m * words_of_mask(p.n) < kMost;
+}
+
 MaskPlan mask_if_plan(const Registry& registry, const GemmProblem& p, const Values& condition) {
   constexpr std::int64_t kMost = 4 * 132;  // CTAs: a few a multiprocessor, which mostly find nothing to do
   constexpr std::int64_t kWarps = 8;

@@ -31,7 +31,8 @@ struct MaskPlan {
 };
 // Of the C that a product has left. The problem has a mask.
 MaskPlan mask_plan(const Registry& registry, const GemmProblem& problem);
-// relu_mask_if.sass, with the parameters of the condition: ranges and what follows.
+// relu_mask_if.sass, with the parameters of the condition: ranges and what follows. Its masks have fewer words than others.
+bool fits_mask_if(const GemmProblem& problem);
 MaskPlan mask_if_plan(const Registry& registry, const GemmProblem& problem, const Values& condition);
 
 }  // namespace nervanagpu::sgemm

@@ -43,13 +43,13 @@ double microseconds(const GemmProblem& p, const Width& w, std::int64_t splits, i
   constexpr double kMemory = 3.6e6;  // bytes a microsecond
   constexpr double kSums = 1.6e6;    // of partial sums, written and read again
   const std::int64_t tiles = ceil_div(p.m, std::int64_t{kRows}) * ceil_div(p.n, std::int64_t{w.columns}) * splits;
-  const auto rounds = static_cast<double>(ceil_div(tiles, std::int64_t{std::max(multiprocessors, 1)}));
+  const auto waves = static_cast<double>(ceil_div(tiles, std::int64_t{std::max(multiprocessors, 1)}));
   const auto chunks = static_cast<double>(ceil_div(chunks_of(p), splits));
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const double memory = 4 * m * (k + n) / kMemory;
   const double pieces = (4 + 2 * static_cast<double>(bf16x6::kPieces)) * k * n / kMemory;
   const double sums = splits > 1 ? 4 * static_cast<double>(splits) * m * n / kSums : 0;
-  return kStart + pieces + std::max(rounds * (chunks * w.chunk + w.tile), memory) + sums;
+  return kStart + pieces + std::max(waves * (chunks * w.chunk + w.tile), memory) + sums;
 }
 
 }  // namespace

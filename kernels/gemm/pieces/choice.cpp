@@ -38,10 +38,10 @@ double strict_microseconds(const GemmProblem& p) {
   return matrices * std::max(compute, 4 * (m * k + k * n + m * n) / kMemory);
 }
 
-// What the launches before and after a product take more than the one of a strict product.
+// What the launches before and after a product of three pieces take more than the one of a strict product.
+constexpr double kLaunchesOfThree = 2.5;
 double three_written_microseconds(const GemmProblem& p) {
-  constexpr double kLaunches = 2.5;
-  return bf16x6::best(p, bf16x6::kWidths, bf16x6::kPieces).cost + kLaunches;
+  return bf16x6::best(p, bf16x6::kWidths, bf16x6::kPieces).cost + kLaunchesOfThree;
 }
 bool is_short(const GemmProblem& p) {
   constexpr double kShort = 120;
@@ -104,11 +104,10 @@ bool short_exact_enough(const GemmProblem& p) {
   return p.k >= (sums.parts <= 2 ? kLeast : kLeastOfFour);
 }
 double many_rows_microseconds(const GemmProblem& p) {
-  constexpr double kLaunches = 2.5;
   const bool one_part = bf16x6::least_splits(pieces::chunks_of(p)) == 1;
   if (p.splits != 0 || !one_part || !bf16x6_rs::has_many_rows(p) || !short_exact_enough(p))
     return std::numeric_limits<double>::infinity();
-  return bf16x6_rs::microseconds(p) + kLaunches;
+  return bf16x6_rs::microseconds(p) + kLaunchesOfThree;
 }
 
 }  // namespace
