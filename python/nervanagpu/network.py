@@ -70,8 +70,8 @@ class Network:
     recorded. The steps after it are then replayed by one launch from the host: the same bits. Not with stochastic
     rounding.
     precision: of float32 products and convolutions that are large enough. "tensor" is on the tensor cores, in pieces,
-    and no less accurate (ng.precision). "strict" is by fused multiply-adds. What ng.precision says does
-    not count.
+    and on ordinary data no less accurate (ng.precision). "strict" is by fused multiply-adds. What ng.precision says
+    does not count.
 
     Samples are anything that becomes an array (n, *input_shape); (n, H, W) will do for one channel, and so will
     (n, elements). Labels are n whole numbers, 0 to classes - 1.
