@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a release in --out: wheels, the sdist, SHA256SUMS, a software bill of materials; and tries each of them.
+"""Makes a release in --out: the sdist, wheels, SHA256SUMS, a software bill of materials; then tries each of them.
 
     tools/release.py --python python3.11 --python python3.12 --out dist
 
@@ -7,7 +7,10 @@ For each Python and each --arch (default: x86_64 and aarch64): a wheel for glibc
 tools/manylinux.py makes, in build/manylinux; auditwheel names it after the oldest Linux that it runs on. Each is then
 installed in a new environment, with nothing of the tree in reach, where the doctor, the programs of README.md and
 docs/start.md, and the examples in C and C++ must run; a wheel for another processor under tools/qemu_debian.py, without
-the examples. CHANGELOG.md must have a section for VERSION.
+the examples. The sdist is built there, without a cache of compilations. CHANGELOG.md must have a section for VERSION.
+
+A trial that fails does not keep others from being made. After a failure, --resume makes what is not there and tries
+what has not been tried, at the same commit.
 
 Needs a C++20 compiler, CMake, Ninja, and a package index for pip; what tools/manylinux.py needs; for another processor
 what tools/qemu_debian.py needs.
@@ -21,12 +24,15 @@ import json
 import os
 import platform
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 try:
@@ -45,6 +51,22 @@ NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")  # of RFC 4122, fo
 
 class Refused(Exception):
     """The release cannot be made; the text says why."""
+
+
+class Clock:
+    """What a step has taken: seconds, and those of processors in the programs that it ran."""
+
+    def __init__(self) -> None:
+        self._start = self._now()
+
+    @staticmethod
+    def _now() -> tuple[float, float]:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.monotonic(), used.ru_utime + used.ru_stime
+
+    def __str__(self) -> str:
+        wall, processors = (now - start for now, start in zip(self._now(), self._start, strict=True))
+        return f"{wall:.0f} s, {processors:.0f} of processors"
 
 
 def run(*words: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
@@ -148,9 +170,14 @@ def parts_of(python: Path, cache: Path, requirements: list[str]) -> list[dict[st
 
 
 def environment(python: str, folder: Path) -> Path:
-    """The interpreter of a new virtual environment."""
-    run(python, "-m", "venv", folder)
+    """The interpreter of a new virtual environment: without pip, which takes long to install itself (see `install`)."""
+    run(python, "-m", "venv", "--without-pip", folder)
     return folder / "bin/python"
+
+
+def install(python: Path, *what: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
+    """Into the interpreter's environment, by this one's pip."""
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", *what, cwd=cwd, env=env)
 
 
 def programs() -> list[str]:
@@ -194,16 +221,22 @@ def try_out(python: Path, folder: Path) -> None:
         run(folder / "convolution", cwd=folder, env=env)
 
 
-def install_and_try(python: str, what: Path, folder: Path) -> None:
+def install_and_try(python: str, what: Path, folder: Path) -> str:
+    """What was done. An sdist is compiled by this machine's compiler, as if for the first time."""
     folder.mkdir()
     inside = environment(python, folder / "env")
-    run(inside, "-m", "pip", "install", "-q", what, cwd=folder)
+    clock = Clock()
+    install(inside, what, cwd=folder, env={**os.environ, "CCACHE_DISABLE": "1"})
+    done = f"installed in {clock}"
+    clock = Clock()
     try_out(inside, folder)
+    return f"{done}; tried in {clock}"
 
 
 def try_foreign(wheel: Path, arch: str, folder: Path) -> str:
     """As try_out, under qemu; what was done. Debian has one Python: a wheel for another is installed by pip alone."""
     folder.mkdir()
+    clock = Clock()
     system = qemu_debian.system(arch, WORK / f"debian-{arch}")
     tag = wheel.name.split("-")[2]
     qemu_debian.install(wheel, tag, arch, manylinux.GLIBC[1], folder / "site")
@@ -211,7 +244,7 @@ def try_foreign(wheel: Path, arch: str, folder: Path) -> str:
         return f"installed, not tried: Debian's Python is {system.tag}"
     env = {**os.environ, "PYTHONPATH": str(folder / "site"), "NERVANAGPU_DEVICE": "emulator"}
     first_steps(system.python(), system.program(folder / "site/bin/ngasm"), folder, env)
-    return "installed and tried"
+    return f"installed and tried in {clock}"
 
 
 def tag_of(python: str) -> str:
@@ -224,7 +257,7 @@ def build_tools(python: str, name: str, *more: str) -> Path:
     inside = WORK / name / "bin/python"
     if not inside.exists():
         environment(python, WORK / name)
-    run(inside, "-m", "pip", "install", "-q", *BUILD_TOOLS, *more)
+    install(inside, *BUILD_TOOLS, *more)
     return inside
 
 
@@ -269,12 +302,97 @@ def make_wheel(inside: Path, arch: str, file: Path, pybind11: str, work: Path, o
     run(inside, "-m", "auditwheel", "repair", "--plat", "auto", "--only-plat", "-w", work / "repaired", raw, env=env)
     (repaired,) = (work / "repaired").glob("*.whl")
     check_platform(repaired.name, arch)
-    assert not (out / repaired.name).exists(), f"two Pythons give one wheel, {repaired.name}"
     shutil.copy(repaired, out)
     return out / repaired.name
 
 
-def main() -> int:
+class Progress:
+    """What of a release is done, kept in `file` for --resume."""
+
+    def __init__(self, file: Path, commit: str, out: Path, resume: bool) -> None:
+        self._file = file
+        self._now: dict[str, dict[str, str]] = {"of": {"commit": commit, "out": str(out)}, "tried": {}}
+        if not resume:
+            return
+        before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"of": None}
+        if before["of"] != self._now["of"]:
+            raise Refused(f"--resume: begun was {before['of']}; needs to be {self._now['of']}")
+        self._now = before
+
+    def tried(self, file: Path) -> str | None:
+        """What was done with these bytes."""
+        return self._now["tried"].get(hashlib.sha256(file.read_bytes()).hexdigest())
+
+    def note(self, file: Path, done: str) -> None:
+        self._now["tried"][hashlib.sha256(file.read_bytes()).hexdigest()] = done
+        self.save()
+
+    def save(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._file.write_text(json.dumps(self._now, indent=1) + "\n", encoding="utf-8")
+
+
+def made(file: Path, what: object) -> Path:
+    print(f"{file.name}: {file.stat().st_size} bytes; {what}", flush=True)
+    return file
+
+
+def make_sdist(tools: Path, out: Path) -> Path:
+    """The one in `out`, or a new one."""
+    for there in out.glob("*.tar.gz"):
+        return made(there, "was there")
+    clock = Clock()
+    run(tools, "-m", "build", "--sdist", "--no-isolation", "--outdir", out, ROOT)
+    (sdist,) = out.glob("*.tar.gz")
+    return made(sdist, clock)
+
+
+def make_wheels(tools: Path, pythons: dict[str, str], arch: str, out: Path) -> dict[str, Path]:
+    """Those of `arch`, by tag: what is in `out`, and new ones."""
+    pybind11 = run(tools, "-m", "pybind11", "--cmakedir").strip()
+    file, wheels = None, {}
+    for tag, python in pythons.items():
+        for there in out.glob(f"*-{tag}-{tag}-*_{arch}.whl"):
+            wheels[tag] = made(there, "was there")
+        if tag in wheels:
+            continue
+        clock = Clock()
+        inside = build_tools(python, f"tools-{tag}")
+        file = file or toolchain(tools, arch)
+        with tempfile.TemporaryDirectory() as work:
+            wheels[tag] = made(make_wheel(inside, arch, file, pybind11, Path(work), out), clock)
+    return wheels
+
+
+def try_all(trials: dict[Path, Callable[[Path], str]], progress: Progress) -> list[str]:
+    """Each file with its trial, which is given a folder to be made. What failed, and why."""
+    failed = []
+    for file, trial in trials.items():
+        done = progress.tried(file)
+        if done is None:
+            try:
+                with tempfile.TemporaryDirectory() as work:
+                    done = trial(Path(work) / "try")
+            except (Refused, qemu_debian.Missing) as refused:
+                failed.append(f"{file.name}: {refused}")
+                print(f"{file.name}: FAILED", flush=True)
+                continue
+            progress.note(file, done)
+        print(f"{file.name}: {done}", flush=True)
+    return failed
+
+
+def papers(out: Path, name: str, version: str, parts: list[dict[str, object]], when: str) -> None:
+    """The bill of materials, the changelog, the sums of all."""
+    files = [*out.glob("*.whl"), *out.glob("*.tar.gz")]
+    text = json.dumps(bill(name, version, parts, files, when), indent=2) + "\n"
+    (out / f"{name}-{version}.cdx.json").write_text(text, encoding="utf-8")
+    shutil.copy(ROOT / "CHANGELOG.md", out)
+    (out / "SHA256SUMS").write_text(sums(f for f in out.iterdir() if f.name != "SHA256SUMS"), encoding="utf-8")
+    print(f"{out}: {', '.join(sorted(f.name for f in out.iterdir()))}", flush=True)
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--python", action="append", help="an interpreter to build for; again for another (default: this one)"
@@ -286,59 +404,55 @@ def main() -> int:
         choices=manylinux.ARCHES,
         help="a processor beside this machine's; again for another (default: all)",
     )
+    parser.add_argument("--resume", action="store_true", help="go on with what lies in --out")
     parser.add_argument(
         "--without-sdist-install", action="store_true", help="the sdist is made, and not built and tried"
     )
-    chosen = parser.parse_args()
-    pythons = chosen.python or [sys.executable]
+    return parser.parse_args()
+
+
+def main() -> int:
+    chosen = arguments()
     here = platform.machine()
     # This machine's first: its ngasm assembles the kernels of the others.
     arches = sorted({here, *(chosen.arch or manylinux.ARCHES)}, key=lambda arch: arch != here)
     if tomllib is None:
         raise Refused("this script needs Python 3.11 or later; --python may name an older one")
+    pythons: dict[str, str] = {}
+    for python in chosen.python or [sys.executable]:
+        if pythons.setdefault(tag_of(python), python) != python:
+            raise Refused(f"--python: {python} and {pythons[tag_of(python)]} want the same wheel, {tag_of(python)}")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
     changes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
     out = chosen.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    if any(out.iterdir()):
-        raise Refused(f"--out: {out} is not empty; needs a new folder")
+    if any(out.iterdir()) and not chosen.resume:
+        raise Refused(f"--out: {out} is not empty; needs a new folder, or --resume")
+    progress = Progress(WORK / "progress.json", run("git", "rev-parse", "HEAD", cwd=ROOT).strip(), out, chosen.resume)
+    progress.save()
     seconds = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
     os.environ.setdefault("SOURCE_DATE_EPOCH", seconds)  # the same commit gives the same archives
-    time = run("git", "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", cwd=ROOT,
+    when = run("git", "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", cwd=ROOT,
                env={**os.environ, "TZ": "UTC"}).strip()  # fmt: skip
 
-    with tempfile.TemporaryDirectory() as temporary:
-        work = Path(temporary)
-        tools = build_tools(sys.executable, "tools", "ziglang")
-        pybind11 = run(tools, "-m", "pybind11", "--cmakedir").strip()
-        builders = [build_tools(python, f"tools-{tag_of(python)}") for python in pythons]
-        for arch in arches:
-            file = toolchain(tools, arch)
-            for i, (python, inside) in enumerate(zip(pythons, builders, strict=True)):
-                place = work / f"{arch}-{i}"
-                place.mkdir()
-                wheel = make_wheel(inside, arch, file, pybind11, place, out)
-                print(f"{wheel.name}: {wheel.stat().st_size} bytes", flush=True)
-                if arch == here:
-                    install_and_try(python, wheel, place / "try")
-                    print(f"{wheel.name}: installed and tried", flush=True)
-                else:
-                    print(f"{wheel.name}: {try_foreign(wheel, arch, place / 'try')}", flush=True)
-        parts = parts_of(tools, tree(here) / "CMakeCache.txt", project["dependencies"])
-        run(tools, "-m", "build", "--sdist", "--no-isolation", "--outdir", out, ROOT)
-        (sdist,) = out.glob("*.tar.gz")
-        print(f"{sdist.name}: {sdist.stat().st_size} bytes", flush=True)
-        if not chosen.without_sdist_install:
-            install_and_try(pythons[0], sdist, work / "try-sdist")
-            print(f"{sdist.name}: built, installed and tried", flush=True)
-
-    files = [*out.glob("*.whl"), sdist]
-    text = json.dumps(bill(project["name"], version, parts, files, time), indent=2) + "\n"
-    (out / f"{project['name']}-{version}.cdx.json").write_text(text, encoding="utf-8")
-    shutil.copy(ROOT / "CHANGELOG.md", out)
-    (out / "SHA256SUMS").write_text(sums(f for f in out.iterdir() if f.name != "SHA256SUMS"), encoding="utf-8")
-    print(f"{out}: {', '.join(sorted(f.name for f in out.iterdir()))}")
+    clock = Clock()
+    tools = build_tools(sys.executable, "tools", "ziglang", "pip")  # pip: manylinux.py calls it
+    sdist = make_sdist(tools, out)
+    trials: dict[Path, Callable[[Path], str]] = {}
+    for arch in arches:
+        for tag, wheel in make_wheels(tools, pythons, arch, out).items():
+            trials[wheel] = (
+                partial(install_and_try, pythons[tag], wheel) if arch == here else partial(try_foreign, wheel, arch)
+            )
+    parts = parts_of(tools, tree(here) / "CMakeCache.txt", project["dependencies"])
+    papers(out, project["name"], version, parts, when)
+    if not chosen.without_sdist_install:
+        trials[sdist] = partial(install_and_try, next(iter(pythons.values())), sdist)
+    failed = try_all(trials, progress)
+    if failed:
+        raise Refused("\n\n".join(failed))
+    print(f"all of {clock}")
     return 0
 
 
