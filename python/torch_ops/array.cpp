@@ -63,7 +63,7 @@ Stream current_stream(int device) {
   return Stream::from_handle(reinterpret_cast<std::uint64_t>(stream));
 }
 
-const Array& first_of(std::initializer_list<const Array*> operands) {
+const Array& first_of(std::span<const Array* const> operands) {
   return **std::find_if(operands.begin(), operands.end(), [](const Array* t) { return t != nullptr; });
 }
 
@@ -179,7 +179,7 @@ bool Array::lies_channels_last() const noexcept {
 
 // --- Call --------------------------------------------------------------------------------------------------------------
 
-int Call::place_of(std::initializer_list<const Array*> operands) {
+int Call::place_of(std::span<const Array* const> operands) {
   const Array& first = first_of(operands);
   const Shim& s = shim();
   for (const Array* t : operands) {
@@ -200,7 +200,7 @@ int Call::place_of(std::initializer_list<const Array*> operands) {
   return other_devices_used() ? device_of(reinterpret_cast<std::uint64_t>(first.data())) : -1;
 }
 
-Call::Call(std::initializer_list<const Array*> operands) : there_(place_of(operands)) {
+Call::Call(std::span<const Array* const> operands) : there_(place_of(operands)) {
   const Array& first = first_of(operands);
   if (first.on_gpu()) stream_ = current_stream(first.device());
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -64,7 +65,8 @@ std::string shown(const Shape& shape);
 // and its stream is torch's current one.
 class Call {
  public:
-  explicit Call(std::initializer_list<const Array*> operands);  // null: one that is not there
+  explicit Call(std::span<const Array* const> operands);  // null: one that is not there
+  explicit Call(std::initializer_list<const Array*> operands) : Call(std::span(operands.begin(), operands.size())) {}
   [[nodiscard]] const Stream& stream() const noexcept { return stream_; }
 
   // The memory of `t`, as it lies or with other sizes and strides (in elements) from its first element.
@@ -75,7 +77,7 @@ class Call {
   [[nodiscard]] static Tensor ours(const Array& t, Shape sizes, Shape strides, Dtype dtype);
 
  private:
-  [[nodiscard]] static int place_of(std::initializer_list<const Array*> operands);
+  [[nodiscard]] static int place_of(std::span<const Array* const> operands);
   OnDevice there_;
   Stream stream_;
 };

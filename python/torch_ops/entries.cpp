@@ -4,11 +4,13 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "python/torch_ops/convolution.h"
 #include "python/torch_ops/from_python.h"
 #include "python/torch_ops/pooling.h"
 #include "python/torch_ops/products.h"
+#include "python/torch_ops/rounding.h"
 
 namespace nervanagpu::python::torch {
 namespace {
@@ -42,6 +44,24 @@ struct ActivationNumber {
     if (!row) throw NotHere();
     return {static_cast<Int>(row->activation)};
   }
+};
+
+// torch's dtypes that ours are, once ng_torch_entries() has them.
+std::array<PyObject*, 3> float_dtypes{};
+
+struct FloatNumber {
+  Int value;
+  static FloatNumber read(PyObject* object) {
+    const auto* const found = std::find(float_dtypes.begin(), float_dtypes.end(), object);
+    if (object == nullptr || found == float_dtypes.end()) throw NotHere();
+    return {found - float_dtypes.begin()};
+  }
+};
+
+// A number that is 0 unless it is said.
+struct OrZero {
+  Int value;
+  static OrZero read(PyObject* object) { return {object == nullptr ? 0 : torch::read<Int>(object)}; }
 };
 
 // --- operators, with the arguments of their schemas ---------------------------------------------------------------------
@@ -121,11 +141,19 @@ Array own_avg_pool_backward(const Array& grad, const Array& x, const Ints& kerne
   return pool_gradient(PoolOp::avg, grad, x, windows_of(x, kernel, stride, padding), count.value);
 }
 
+std::vector<Array> own_grouped_mm(const std::vector<Array>& a, const std::vector<Array>& b, PrecisionNumber precision) {
+  return grouped_mm(a, b, precision.value);
+}
+
+Array own_stochastic_round(const Array& x, FloatNumber dtype, Int seed, OrZero offset, OrZero bits) {
+  return stochastic_round(x, dtype.value, seed, offset.value, bits.value);
+}
+
 // --- their entries ------------------------------------------------------------------------------------------------------
 
 struct OwnEntry {
   Entry entry;
-  Py_ssize_t tensors;  // how many stand in front; None among them is one that is not there
+  Py_ssize_t tensors;  // how many stand in front, or lists of them; None among them is one that is not there
 };
 
 constexpr std::array kEntries{
@@ -140,6 +168,8 @@ constexpr std::array kEntries{
     OwnEntry{{"max_pool_backward", attempt<own_max_pool_backward>, 5, {}}, 2},
     OwnEntry{{"avg_pool", attempt<own_avg_pool>, 5, {}}, 1},
     OwnEntry{{"avg_pool_backward", attempt<own_avg_pool_backward>, 6, {}}, 2},
+    OwnEntry{{"grouped_mm", attempt<own_grouped_mm>, 2, {"precision"}}, 2},
+    OwnEntry{{"stochastic_round", attempt<own_stochastic_round>, 5, {}}, 1},
 };
 
 // What an entry of autograd asks first.
@@ -161,6 +191,11 @@ bool is_level(PyObject* number) {
 
 bool wants_gradient(PyObject* tensor) {
   if (tensor == Py_None) return false;
+  if (PyList_Check(tensor) != 0) {
+    Py_ssize_t i = 0;
+    while (i < PyList_Size(tensor) && !wants_gradient(PyList_GetItem(tensor, i))) ++i;
+    return i < PyList_Size(tensor);
+  }
   PyObject* const answer = PyObject_GetAttr(tensor, autograd.wants);
   if (answer == nullptr) PyErr_Clear();
   const bool out = answer != Py_False;
@@ -208,10 +243,14 @@ std::array<Methods, 2> entry_methods = both_methods(std::make_index_sequence<kEn
 
 // What native.py calls, in Python's lock.
 
-// Once, before any entry of autograd: keys that are not for us, and torch.autograd.forward_ad.
-extern "C" __attribute__((visibility("default"))) void ng_torch_autograd(std::uint64_t strange_keys,
-                                                                         PyObject* forward_ad) {
+// Once, before any entry: keys that are not for those of autograd, torch.autograd.forward_ad, and a tuple of float32, float16
+// and bfloat16.
+extern "C" __attribute__((visibility("default"))) void ng_torch_entries(std::uint64_t strange_keys,
+                                                                        PyObject* forward_ad, PyObject* floats) {
   using namespace nervanagpu::python::torch;  // NOLINT(google-build-using-namespace)
+  for (std::size_t i = 0; i < float_dtypes.size(); ++i) {
+    float_dtypes[i] = Py_NewRef(PyTuple_GetItem(floats, static_cast<Py_ssize_t>(i)));
+  }
   autograd = {strange_keys, Py_NewRef(forward_ad), PyUnicode_InternFromString("_current_level"),
               PyUnicode_InternFromString("requires_grad")};
 }

@@ -34,6 +34,16 @@ std::optional<Array> read<std::optional<Array>>(PyObject* object) {
 }
 
 template <>
+std::vector<Array> read<std::vector<Array>>(PyObject* object) {
+  if (object == nullptr || PyList_Check(object) == 0) throw NotHere();
+  std::vector<Array> out(static_cast<std::size_t>(PyList_Size(object)));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = read<Array>(PyList_GetItem(object, static_cast<Py_ssize_t>(i)));
+  }
+  return out;
+}
+
+template <>
 std::int64_t read<std::int64_t>(PyObject* object) {
   if (object == nullptr) throw NotHere();
   return converted<std::int64_t>(PyLong_AsLongLong(object));
@@ -86,21 +96,29 @@ PyObject* one_in_python(const Array& t) {
   return static_cast<PyObject*>(out);
 }
 
-}  // namespace
-
-PyObject* in_python(std::span<Array> results) {
-  if (results.size() == 1) return one_in_python(results[0]);
-  PyObject* const all = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
+// Puts them into `all`, which is new.
+PyObject* filled(PyObject* all, int (*set)(PyObject*, Py_ssize_t, PyObject*), std::span<Array> results) {
   if (all == nullptr) throw NotHere();
   for (std::size_t i = 0; i < results.size(); ++i) {
     try {
-      PyTuple_SetItem(all, static_cast<Py_ssize_t>(i), one_in_python(results[i]));
+      set(all, static_cast<Py_ssize_t>(i), one_in_python(results[i]));
     } catch (...) {
       Py_DecRef(all);
       throw;
     }
   }
   return all;
+}
+
+}  // namespace
+
+PyObject* in_python(std::span<Array> results) {
+  if (results.size() == 1) return one_in_python(results[0]);
+  return filled(PyTuple_New(static_cast<Py_ssize_t>(results.size())), PyTuple_SetItem, results);
+}
+
+PyObject* list_in_python(std::span<Array> results) {
+  return filled(PyList_New(static_cast<Py_ssize_t>(results.size())), PyList_SetItem, results);
 }
 
 // --- entries ------------------------------------------------------------------------------------------------------------

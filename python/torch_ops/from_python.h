@@ -12,6 +12,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "python/torch_ops/array.h"
 #include "python/torch_ops/windows.h"
@@ -31,6 +32,8 @@ template <>
 Array read<Array>(PyObject* object);
 template <>
 std::optional<Array> read<std::optional<Array>>(PyObject* object);
+template <>
+std::vector<Array> read<std::vector<Array>>(PyObject* object);  // a list
 template <>
 std::int64_t read<std::int64_t>(PyObject* object);
 template <>
@@ -58,6 +61,7 @@ struct Count {
 // --- results ------------------------------------------------------------------------------------------------------------
 
 PyObject* in_python(std::span<Array> results);  // one, or a tuple; None for an Array that is none
+PyObject* list_in_python(std::span<Array> results);
 
 // --- entries ------------------------------------------------------------------------------------------------------------
 
@@ -86,6 +90,8 @@ PyObject* attempt(Result (*function)(Given...), const Arguments& arguments, std:
   }();
   if constexpr (std::is_same_v<Result, Array>) {
     return in_python({&out, 1});
+  } else if constexpr (std::is_same_v<Result, std::vector<Array>>) {
+    return list_in_python(out);
   } else {
     return in_python(out);
   }

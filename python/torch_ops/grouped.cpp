@@ -1,5 +1,5 @@
-// Products of any shapes together, without a list of tensors: each is noted in a tensor of numbers, which then says what is to be
-// computed. Who calls keeps the tensors alive from the notes to the launch.
+// Products of any shapes together: of lists of tensors; and, where an operator can have none, each is noted in a tensor of numbers,
+// which then says what is to be computed. Who calls keeps the tensors alive from the notes to the launch.
 #include <array>
 #include <cstring>
 #include <vector>
@@ -9,6 +9,36 @@
 #include "python/torch_ops/products.h"
 
 namespace nervanagpu::python::torch {
+
+std::vector<Array> grouped_mm(const std::vector<Array>& a, const std::vector<Array>& b, std::int64_t precision) {
+  if (a.size() != b.size()) {
+    refuse(std::to_string(a.size()) + " and " + std::to_string(b.size()) + " operands; needs as many");
+  }
+  std::vector<Array> out;
+  if (a.empty()) return out;
+  std::vector<const Array*> operands;
+  for (const auto* some : {&a, &b}) {
+    for (const Array& t : *some) operands.push_back(&t);
+  }
+  const Call call{operands};
+  GemmOptions options;
+  options.precision = precision_of(precision);
+  options.stream = call.stream();
+  std::vector<GroupedProduct> all;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    check_product(a[i], b[i], 2);
+    out.push_back(empty(a[i], {a[i].size(0), b[i].size(1)}));
+    Array& c = out.back();
+    if (c.elements() == 0 || a[i].size(1) == 0) {
+      c = zeroed(std::move(c));
+    } else {
+      all.push_back({Call::ours(a[i]), Call::ours(b[i]), Call::ours(c)});
+    }
+  }
+  if (!all.empty()) grouped_dot(all, options);
+  return out;
+}
+
 namespace {
 
 // A row of the notes.

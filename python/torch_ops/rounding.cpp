@@ -1,4 +1,5 @@
-// stochastic_round.
+#include "python/torch_ops/rounding.h"
+
 #include <array>
 
 #include "nervanagpu/nn.hpp"
@@ -22,6 +23,8 @@ std::uint64_t counter(const char* name, std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
+}  // namespace
+
 Array stochastic_round(const Array& x, std::int64_t dtype, std::int64_t seed, std::int64_t offset, std::int64_t bits) {
   const Call call{&x};
   Rounding rounding;
@@ -38,6 +41,8 @@ Array stochastic_round(const Array& x, std::int64_t dtype, std::int64_t seed, st
   convert(Call::ours(contiguous(x, kept), {count}, {1}), to, rounding, call.stream());
   return out;
 }
+
+namespace {
 
 constexpr std::array kRoundings{Operator{
     "stochastic_round(Tensor x, int dtype, int seed, int offset, int bits) -> Tensor", boxed<stochastic_round>}};

@@ -112,9 +112,9 @@ class Entries:
     """Operators of torch.ops.nervanagpu as torch enters them, compiled (entries.cpp)."""
 
     def __init__(self, library: ctypes.PyDLL, strange: int) -> None:
-        library.ng_torch_autograd.restype = None
-        library.ng_torch_autograd.argtypes = (ctypes.c_uint64, ctypes.py_object)
-        library.ng_torch_autograd(strange, forward_ad)
+        library.ng_torch_entries.restype = None
+        library.ng_torch_entries.argtypes = (ctypes.c_uint64, ctypes.py_object, ctypes.py_object)
+        library.ng_torch_entries(strange, forward_ad, FLOATS)
         self._make = library.ng_torch_entry
         self._make.restype, self._make.argtypes = ctypes.py_object, (ctypes.c_char_p, ctypes.c_int, ctypes.py_object)
 

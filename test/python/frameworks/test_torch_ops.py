@@ -88,6 +88,14 @@ CASES: dict[str, tuple[Function, Function, tuple[tuple[int, ...], ...]]] = {
         _pooled(F.avg_pool2d),
         ((2, 3, 4, 4), IMAGE),
     ),
+    "grouped_mm": (lambda a, b: OPS.grouped_mm([a, a], [b, b])[1], torch.mm, ((5, 6), (6, 4))),
+    "grouped_mm, strict": (
+        lambda a, b: OPS.grouped_mm([a], [b], precision="strict")[0],
+        torch.mm,
+        ((5, 6), (6, 4)),
+    ),
+    "stochastic_round": (lambda x: OPS.stochastic_round(x, torch.float32, 3, 0, 15), torch.clone, ((5, 6),)),
+    "stochastic_round, no bits": (lambda x: OPS.stochastic_round(x, torch.float32, 3), torch.clone, ((5, 6),)),
 }
 each = pytest.mark.parametrize("name", list(CASES))
 
@@ -182,7 +190,7 @@ def test_autocast(name: str) -> None:
     operands = _operands(name)
     with torch.autocast(DEVICE, dtype=torch.bfloat16), torch.no_grad():
         y = ours(*operands)
-    assert y.dtype == (torch.float32 if "pool" in name else torch.bfloat16)
+    assert y.dtype == (torch.float32 if "pool" in name or "round" in name else torch.bfloat16)
     close(y.float(), theirs(*operands).float(), 5e-2)
 
 
