@@ -3,8 +3,10 @@
 # ng_embed(TARGET): puts every cubin named so far into TARGET, with the table that src/module/embedded.h declares; compressed
 # into NAME.ARCH.cubin.zst if libzstd is there (zstd.cmake).
 #
-# A build for another machine runs the tools of a build for this one: NG_HOST_TOOLS=DIR, where ngasm and ng_pack lie.
+# A build for another machine runs the tools of a build for this one: NG_HOST_TOOLS=DIR, where ngasm and ng_pack lie. With
+# NG_HOST_KERNELS=DIR it embeds the cubins of that build, which must be whole, and assembles none.
 set(NG_HOST_TOOLS "" CACHE PATH "Folder of ngasm and ng_pack that run here, where what is built does not")
+set(NG_HOST_KERNELS "" CACHE PATH "Folder of the cubins of another build of the same sources")
 include(zstd)
 set(NG_NGASM ngasm)
 set(NG_PACK ng_pack)
@@ -17,6 +19,9 @@ elseif(TARGET ng_zstd)
   set_target_properties(ng_pack PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endif()
 set(NG_CUBIN_DIR ${CMAKE_BINARY_DIR}/kernels)
+if(NG_HOST_KERNELS)
+  set(NG_CUBIN_DIR ${NG_HOST_KERNELS})
+endif()
 define_property(GLOBAL PROPERTY NG_CUBINS BRIEF_DOCS "cubins" FULL_DOCS "every cubin that ng_kernel has named")
 
 function(ng_kernel template)
@@ -34,6 +39,10 @@ function(ng_kernel template)
   file(GLOB_RECURSE snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/lib/*.sass)
   foreach(arch ${arg_UNPARSED_ARGUMENTS})
     set(cubin ${NG_CUBIN_DIR}/${name}.${arch}.cubin)
+    set_property(GLOBAL APPEND PROPERTY NG_CUBINS ${cubin})
+    if(NG_HOST_KERNELS)
+      continue()
+    endif()
     add_custom_command(
       OUTPUT ${cubin}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${NG_CUBIN_DIR}
@@ -42,7 +51,6 @@ function(ng_kernel template)
       DEPENDS ${NG_NGASM} ${source} ${snippets}
       COMMENT "Assembling kernels/${template}.sass for ${arch}"
       VERBATIM)
-    set_property(GLOBAL APPEND PROPERTY NG_CUBINS ${cubin})
   endforeach()
 endfunction()
 
@@ -56,8 +64,10 @@ function(ng_embed target)
   foreach(cubin ${cubins})
     get_filename_component(name ${cubin} NAME_WLE)  # sgemm.sm_90a
     if(TARGET ng_zstd)
-      add_custom_command(OUTPUT ${cubin}.zst COMMAND ${NG_PACK} ${cubin} ${cubin}.zst DEPENDS ${NG_PACK} ${cubin}
-                         COMMENT "Compressing ${name}" VERBATIM)
+      if(NOT NG_HOST_KERNELS)
+        add_custom_command(OUTPUT ${cubin}.zst COMMAND ${NG_PACK} ${cubin} ${cubin}.zst DEPENDS ${NG_PACK} ${cubin}
+                           COMMENT "Compressing ${name}" VERBATIM)
+      endif()
       string(APPEND cubin .zst)
     endif()
     list(APPEND embedded ${cubin})

@@ -291,7 +291,7 @@ def make_wheel(inside: Path, arch: str, file: Path, pybind11: str, work: Path, o
         suffix = suffix.replace(here, arch)
         env |= {"_PYTHON_HOST_PLATFORM": f"linux-{arch}", "SETUPTOOLS_EXT_SUFFIX": suffix}
         # The last one: pybind11 forgets the suffix when it sees that the interpreter has changed.
-        define |= {"NG_HOST_TOOLS": str(tree(here) / "bin"), "PYTHON_MODULE_EXTENSION": suffix,
+        define |= {"NG_HOST_KERNELS": str(tree(here) / "kernels"), "PYTHON_MODULE_EXTENSION": suffix,
                    "PYTHON_MODULE_DEBUG_POSTFIX": "", "PYTHON_IS_DEBUG": "OFF",
                    "PYBIND11_PYTHON_EXECUTABLE_LAST": str(inside)}  # fmt: skip
     # By it scikit-build-core sees that another environment has built here, and empties the folder.
@@ -414,7 +414,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     chosen = arguments()
     here = platform.machine()
-    # This machine's first: its ngasm assembles the kernels of the others.
+    # This machine's first: the others take its kernels.
     arches = sorted({here, *(chosen.arch or manylinux.ARCHES)}, key=lambda arch: arch != here)
     if tomllib is None:
         raise Refused("this script needs Python 3.11 or later; --python may name an older one")
