@@ -23,19 +23,19 @@ bool lies(const Array& t, const Order& order) {
   return true;
 }
 
-void worked(Failed failed, const char* what, const Shape& sizes) {
+void worked(Failed failed, const char* what, const PerAxis& sizes) {
   if (failed != 0) refuse(std::string(what) + " " + shown(sizes));
 }
 
-Shape row_major(const Shape& sizes) {
-  Shape strides(sizes.size(), 1);
+PerAxis row_major(const PerAxis& sizes) {
+  PerAxis strides(sizes.size(), 1);
   for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<std::int64_t>(sizes[i], 1);
   return strides;
 }
 
 template <class Order>
-Shape strides_by(const Shape& sizes, const Order& order) {
-  Shape strides(sizes.size());
+PerAxis strides_by(const PerAxis& sizes, const Order& order) {
+  PerAxis strides(sizes.size());
   std::int64_t stride = 1;
   for (const auto axis : order) {
     strides[static_cast<std::size_t>(axis)] = stride;
@@ -73,7 +73,7 @@ void refuse(const std::string& why) {
   throw std::runtime_error("nervanagpu: " + why);
 }
 
-std::string shown(const Shape& shape) {
+std::string shown(const PerAxis& shape) {
   std::string out = "(";
   for (const std::int64_t n : shape) out += (out.size() > 1 ? ", " : "") + std::to_string(n);
   return out + (shape.size() == 1 ? ",)" : ")");
@@ -105,6 +105,15 @@ std::string dtype_name(std::int32_t type) {
     if (number == type) return std::string("torch.") + name;
   }
   return "of torch's number " + std::to_string(type);
+}
+
+PerAxis::PerAxis(std::size_t axes, std::int64_t value) : count_(axes) {
+  if (axes > few_.size()) many_.resize(axes);
+  std::fill(begin(), end(), value);
+}
+
+PerAxis::PerAxis(const std::int64_t* begin, const std::int64_t* end) : PerAxis(static_cast<std::size_t>(end - begin)) {
+  std::copy(begin, end, this->begin());
 }
 
 // --- Array -------------------------------------------------------------------------------------------------------------
@@ -205,18 +214,19 @@ Call::Call(std::span<const Array* const> operands) : there_(place_of(operands)) 
   if (first.on_gpu()) stream_ = current_stream(first.device());
 }
 
-Tensor Call::ours(const Array& t, Shape sizes, Shape strides, Dtype dtype) {
+Tensor Call::ours(const Array& t, const PerAxis& sizes, const PerAxis& strides, Dtype dtype) {
+  Shape lengths(sizes.begin(), sizes.end()), steps(strides.begin(), strides.end());
   if (!t.on_gpu()) {
-    return Tensor::adopt_host(t.data(), std::move(sizes), std::move(strides), dtype, std::function<void()>());
+    return Tensor::adopt_host(t.data(), std::move(lengths), std::move(steps), dtype, std::function<void()>());
   }
-  return Tensor::wrap(reinterpret_cast<std::uint64_t>(t.data()), std::move(sizes), std::move(strides), dtype);
+  return Tensor::wrap(reinterpret_cast<std::uint64_t>(t.data()), std::move(lengths), std::move(steps), dtype);
 }
 
 // --- new tensors -------------------------------------------------------------------------------------------------------
 
-Array empty_strided(const Array& like, const Shape& sizes, const Shape& strides, std::int32_t type) {
+Array empty_strided(const Array& like, const PerAxis& sizes, const PerAxis& strides, std::int32_t type) {
   TensorObject* handle = nullptr;
-  worked(shim().empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.data(), strides.data(), type,
+  worked(shim().empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.begin(), strides.begin(), type,
                               like.device_type_, like.device_, &handle),
          "torch has no memory for a tensor", sizes);
   Array out(handle);
@@ -224,19 +234,19 @@ Array empty_strided(const Array& like, const Shape& sizes, const Shape& strides,
   return out;
 }
 
-Array empty(const Array& like, const Shape& sizes) {
+Array empty(const Array& like, const PerAxis& sizes) {
   return empty(like, sizes, like.type());
 }
 
-Array empty(const Array& like, const Shape& sizes, std::int32_t type) {
+Array empty(const Array& like, const PerAxis& sizes, std::int32_t type) {
   return empty_strided(like, sizes, row_major(sizes), type);
 }
 
-Array empty_channels_last(const Array& like, const Shape& sizes) {
+Array empty_channels_last(const Array& like, const PerAxis& sizes) {
   return empty_channels_last(like, sizes, like.type());
 }
 
-Array empty_channels_last(const Array& like, const Shape& sizes, std::int32_t type) {
+Array empty_channels_last(const Array& like, const PerAxis& sizes, std::int32_t type) {
   return empty_strided(like, sizes, sizes.size() == 4 ? strides_by(sizes, kLast4) : strides_by(sizes, kLast5), type);
 }
 

@@ -1,17 +1,44 @@
 // torch's tensors: what an operator is given and gives back, and their memory as the library's tensors.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "nervanagpu/nervanagpu.hpp"
 #include "python/torch_ops/shim.h"
 
 namespace nervanagpu::python::torch {
+
+// A number for each axis: sizes, or strides. As many as a tensor of convolution has take no memory of their own.
+class PerAxis {
+ public:
+  PerAxis() = default;
+  explicit PerAxis(std::size_t axes, std::int64_t value = 0);
+  PerAxis(const std::int64_t* begin, const std::int64_t* end);
+  PerAxis(std::initializer_list<std::int64_t> numbers) : PerAxis(numbers.begin(), numbers.end()) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] std::int64_t* begin() noexcept { return many_.empty() ? few_.data() : many_.data(); }
+  [[nodiscard]] std::int64_t* end() noexcept { return begin() + count_; }
+  [[nodiscard]] const std::int64_t* begin() const noexcept { return many_.empty() ? few_.data() : many_.data(); }
+  [[nodiscard]] const std::int64_t* end() const noexcept { return begin() + count_; }
+  std::int64_t& operator[](std::size_t axis) noexcept { return begin()[axis]; }
+  std::int64_t operator[](std::size_t axis) const noexcept { return begin()[axis]; }
+  friend bool operator==(const PerAxis& a, const PerAxis& b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::array<std::int64_t, 5> few_{};
+  std::vector<std::int64_t> many_;  // all of them, if they are more
+};
 
 // Owns a handle of a tensor. What it says of the tensor is there after look().
 class Array {
@@ -31,8 +58,8 @@ class Array {
   [[nodiscard]] std::int64_t axes() const noexcept { return axes_; }
   [[nodiscard]] std::int64_t size(std::int64_t axis) const noexcept { return sizes_[axis]; }
   [[nodiscard]] std::int64_t stride(std::int64_t axis) const noexcept { return strides_[axis]; }
-  [[nodiscard]] Shape sizes() const { return {sizes_, sizes_ + axes_}; }
-  [[nodiscard]] Shape strides() const { return {strides_, strides_ + axes_}; }
+  [[nodiscard]] PerAxis sizes() const { return {sizes_, sizes_ + axes_}; }
+  [[nodiscard]] PerAxis strides() const { return {strides_, strides_ + axes_}; }
   [[nodiscard]] std::int64_t elements() const noexcept;
   [[nodiscard]] std::int32_t type() const noexcept { return dtype_; }  // torch's number
   [[nodiscard]] bool on_gpu() const noexcept { return device_type_ == shim().cuda; }
@@ -47,7 +74,7 @@ class Array {
   [[nodiscard]] bool lies_channels_last() const noexcept;
 
  private:
-  friend Array empty_strided(const Array& like, const Shape& sizes, const Shape& strides, std::int32_t type);
+  friend Array empty_strided(const Array& like, const PerAxis& sizes, const PerAxis& strides, std::int32_t type);
   TensorObject* handle_ = nullptr;
   std::int64_t axes_ = 0;
   const std::int64_t *sizes_ = nullptr, *strides_ = nullptr;  // torch's, while the tensor lives
@@ -56,7 +83,7 @@ class Array {
 };
 
 // How torch writes it: "(3, 4)", "(3,)".
-std::string shown(const Shape& shape);
+std::string shown(const PerAxis& shape);
 
 // Throws what torch shall say, a std::runtime_error.
 [[noreturn]] void refuse(const std::string& why);
@@ -71,10 +98,10 @@ class Call {
 
   // The memory of `t`, as it lies or with other sizes and strides (in elements) from its first element.
   [[nodiscard]] static Tensor ours(const Array& t) { return ours(t, t.sizes(), t.strides()); }
-  [[nodiscard]] static Tensor ours(const Array& t, Shape sizes, Shape strides) {
-    return ours(t, std::move(sizes), std::move(strides), t.dtype());
+  [[nodiscard]] static Tensor ours(const Array& t, const PerAxis& sizes, const PerAxis& strides) {
+    return ours(t, sizes, strides, t.dtype());
   }
-  [[nodiscard]] static Tensor ours(const Array& t, Shape sizes, Shape strides, Dtype dtype);
+  [[nodiscard]] static Tensor ours(const Array& t, const PerAxis& sizes, const PerAxis& strides, Dtype dtype);
 
  private:
   [[nodiscard]] static int place_of(std::span<const Array* const> operands);
@@ -83,10 +110,10 @@ class Call {
 };
 
 // New tensors beside `like`, of its dtype unless another is asked for.
-Array empty(const Array& like, const Shape& sizes);
-Array empty(const Array& like, const Shape& sizes, std::int32_t type);
-Array empty_channels_last(const Array& like, const Shape& sizes);
-Array empty_channels_last(const Array& like, const Shape& sizes, std::int32_t type);
+Array empty(const Array& like, const PerAxis& sizes);
+Array empty(const Array& like, const PerAxis& sizes, std::int32_t type);
+Array empty_channels_last(const Array& like, const PerAxis& sizes);
+Array empty_channels_last(const Array& like, const PerAxis& sizes, std::int32_t type);
 Array zeroed(Array t);                    // `t`, floats without gaps, all of them 0
 void copy(Array& to, const Array& from);  // broadcasts
 // `t` itself if it is contiguous, or else a copy, in `kept`.

@@ -1,6 +1,7 @@
 // convolution and its two gradients, one by one and together.
 #include "python/torch_ops/convolution.h"
 
+#include <algorithm>
 #include <array>
 
 #include "python/torch_ops/numbers.h"
@@ -10,7 +11,7 @@ namespace nervanagpu::python::torch {
 namespace {
 
 // Of an x and a weight of these shapes, which need be no tensors. Throws what torch shall say.
-ConvProblem problem_of(const Shape& x, const Shape& weight, const Geometry& g, Dtype dtype, bool last) {
+ConvProblem problem_of(const PerAxis& x, const PerAxis& weight, const Geometry& g, Dtype dtype, bool last) {
   const auto axes = static_cast<std::int64_t>(weight.size()) - 2;
   if (axes < 1 || axes > 3) refuse(std::to_string(axes) + " spatial axes; needs 1 to 3");
   if (x.size() != weight.size()) {
@@ -30,17 +31,18 @@ ConvProblem problem_of(const Shape& x, const Shape& weight, const Geometry& g, D
   return p;
 }
 
-Shape result_sizes(const ConvProblem& p, const Shape& x, const Shape& weight) {
-  Shape out{x[0], weight[0]};
-  for (std::size_t i = 3 - (x.size() - 2); i < 3; ++i) {
+PerAxis result_sizes(const ConvProblem& p, const PerAxis& x, const PerAxis& weight) {
+  PerAxis out(x.size());
+  out[0] = x[0], out[1] = weight[0];
+  for (std::size_t i = 3 - (x.size() - 2), k = 2; i < 3; ++i, ++k) {
     const std::int64_t room = p.in[i] + 2 * p.pad[i] - p.dilation[i] * (p.filter[i] - 1) - 1;
     if (room < 0) refuse("x " + shown(x) + " is less than a window of weight " + shown(weight));
-    out.push_back(room / p.stride[i] + 1);
+    out[k] = room / p.stride[i] + 1;
   }
   return out;
 }
 
-void check_gradient(const Array& grad, const Shape& needed) {
+void check_gradient(const Array& grad, const PerAxis& needed) {
   if (grad.sizes() != needed) refuse("the gradient is " + shown(grad.sizes()) + "; needs " + shown(needed));
 }
 
@@ -52,7 +54,7 @@ ConvOptions options_of(const Call& call) {
 
 // p is of x and weight, in the layout of the result.
 Array gradient_of_x(const Call& call, const ConvProblem& p, const Array& grad, const Array& weight,
-                    const Shape& sizes) {
+                    const PerAxis& sizes) {
   const bool last = p.layout == Layout::channels_last;
   Array out = empty_in(grad, sizes, last);
   if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
@@ -63,7 +65,7 @@ Array gradient_of_x(const Call& call, const ConvProblem& p, const Array& grad, c
 }
 
 Array gradient_of_weight(const Call& call, const ConvProblem& p, const Array& grad, const Array& x,
-                         const Shape& filter) {
+                         const PerAxis& filter) {
   const bool last = p.layout == Layout::channels_last;
   Array out = empty_in(grad, filter, last);
   if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
@@ -79,7 +81,7 @@ Array convolve(const Array& x, const Array& weight, const Array* bias, const Geo
   const Call call{&x, &weight, bias};
   const GemmActivation act = activation_of(activation);
   const bool last = any_channels_last({&x, &weight});
-  const Shape sizes = x.sizes(), filter = weight.sizes();
+  const PerAxis sizes = x.sizes(), filter = weight.sizes();
   const ConvProblem p = problem_of(sizes, filter, g, x.dtype(), last);
   if (bias != nullptr && (bias->axes() != 1 || bias->size(0) != p.k)) {
     refuse("bias " + shown(bias->sizes()) + "; needs " + shown({p.k}));
@@ -102,17 +104,17 @@ Array convolve(const Array& x, const Array& weight, const Array* bias, const Geo
   return out;
 }
 
-Array gradient_of_input(const Array& grad, const Array& weight, const Shape& sizes, const Geometry& g, bool last) {
+Array gradient_of_input(const Array& grad, const Array& weight, const PerAxis& sizes, const Geometry& g, bool last) {
   const Call call{&grad, &weight};
-  const Shape filter = weight.sizes();
+  const PerAxis filter = weight.sizes();
   const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
   return gradient_of_x(call, p, grad, weight, sizes);
 }
 
-Array gradient_of_filter(const Array& grad, const Array& x, const Shape& filter, const Geometry& g, bool last) {
+Array gradient_of_filter(const Array& grad, const Array& x, const PerAxis& filter, const Geometry& g, bool last) {
   const Call call{&grad, &x};
-  const Shape sizes = x.sizes();
+  const PerAxis sizes = x.sizes();
   const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
   return gradient_of_weight(call, p, grad, x, filter);
@@ -120,7 +122,7 @@ Array gradient_of_filter(const Array& grad, const Array& x, const Shape& filter,
 
 std::array<Array, 2> both_gradients(const Array& grad, const Array& x, const Array& weight, const Geometry& g) {
   const Call call{&grad, &x, &weight};
-  const Shape sizes = x.sizes(), filter = weight.sizes();
+  const PerAxis sizes = x.sizes(), filter = weight.sizes();
   const bool last = any_channels_last({&x, &weight});
   const ConvProblem p = problem_of(sizes, filter, g, grad.dtype(), last);
   check_gradient(grad, result_sizes(p, sizes, filter));
@@ -148,10 +150,11 @@ Geometry geometry(const Array& x, const Array& weight, Int stride, Int padding, 
 }
 
 // (N, C, ...) of as many axes as `like` has: the last of the three.
-Shape sizes_of(const Array& like, Int n, Int c, const Triple& spatial) {
-  Shape out{n, c};
+PerAxis sizes_of(const Array& like, Int n, Int c, const Triple& spatial) {
   const Int axes = spatial_axes("the gradient", like);
-  out.insert(out.end(), spatial.end() - static_cast<std::ptrdiff_t>(axes), spatial.end());
+  PerAxis out(static_cast<std::size_t>(axes) + 2);
+  out[0] = n, out[1] = c;
+  std::copy(spatial.end() - axes, spatial.end(), out.begin() + 2);
   return out;
 }
 

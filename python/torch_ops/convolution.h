@@ -20,7 +20,7 @@ Array convolve(const Array& x, const Array& weight, const Array* bias, const Geo
 // Both gradients: checked and laid out once, as torch lays them: channels last if x or weight does.
 std::array<Array, 2> both_gradients(const Array& grad, const Array& x, const Array& weight, const Geometry& g);
 // One of them, of sizes that need be no tensor's.
-Array gradient_of_input(const Array& grad, const Array& weight, const Shape& sizes, const Geometry& g, bool last);
-Array gradient_of_filter(const Array& grad, const Array& x, const Shape& filter, const Geometry& g, bool last);
+Array gradient_of_input(const Array& grad, const Array& weight, const PerAxis& sizes, const Geometry& g, bool last);
+Array gradient_of_filter(const Array& grad, const Array& x, const PerAxis& filter, const Geometry& g, bool last);
 
 }  // namespace nervanagpu::python::torch

@@ -94,8 +94,8 @@ Geometry geometry_of(Int axes, const Ints& stride, const Ints& padding, const In
   return {each(stride, axes, 1, 1), each(padding, axes, 0, 0), each(dilation, axes, 1, 1), groups};
 }
 
-Shape shape(const Ints& list) {
-  return {list.at.begin(), list.at.begin() + static_cast<std::ptrdiff_t>(list.count)};
+PerAxis shape(const Ints& list) {
+  return {list.at.data(), list.at.data() + list.count};
 }
 
 Array own_convolution(const Array& x, const Array& weight, const std::optional<Array>& bias, const Ints& stride,

@@ -133,11 +133,21 @@ std::size_t place_of(const Entry& entry, PyObject* keyword) {
   throw NotHere();
 }
 
+// What a set of keys has as its method, as a function: a call of the method would make an object of both first.
+PyObject* raw_repr(PyObject* keyset) {
+  static PyObject* const function = [&] {
+    PyObject* const method = PyObject_GetAttrString(keyset, "raw_repr");
+    PyObject* const inside = method == nullptr ? nullptr : PyObject_GetAttrString(method, "__func__");
+    PyErr_Clear();
+    return inside;
+  }();
+  return function;
+}
+
 }  // namespace
 
 bool has_keys(PyObject* keyset, std::uint64_t keys) {
-  static PyObject* const raw_repr = PyUnicode_InternFromString("raw_repr");
-  PyObject* const bits = PyObject_CallMethodObjArgs(keyset, raw_repr, nullptr);
+  PyObject* const bits = PyObject_CallFunctionObjArgs(raw_repr(keyset), keyset, nullptr);
   if (bits == nullptr) {
     PyErr_Clear();
     return true;

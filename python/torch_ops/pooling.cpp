@@ -27,12 +27,13 @@ PoolProblem problem_of(PoolOp op, const Array& x, const Windows& w, bool last) {
   return p;
 }
 
-Shape result_sizes(const PoolProblem& p, const Array& x) {
-  Shape out{x.size(0), x.size(1)};
-  for (std::size_t i = 4 - static_cast<std::size_t>(x.axes() - 2); i < 4; ++i) {
+PerAxis result_sizes(const PoolProblem& p, const Array& x) {
+  PerAxis out(static_cast<std::size_t>(x.axes()));
+  out[0] = x.size(0), out[1] = x.size(1);
+  for (std::size_t i = 4 - static_cast<std::size_t>(x.axes() - 2), k = 2; i < 4; ++i, ++k) {
     const Int room = p.in[i] + 2 * p.pad[i] - p.window[i];
     if (room < 0) refuse("x " + shown(x.sizes()) + " is less than a window");
-    out.push_back(room / p.stride[i] + 1);
+    out[k] = room / p.stride[i] + 1;
   }
   return out;
 }
@@ -62,13 +63,13 @@ std::array<Array, 2> max_and_indices(const Array& x, const Windows& w) {
   const Call call{&x};
   const bool last = x.channels_last();
   const PoolProblem p = problem_of(PoolOp::max, x, w, last);
-  const Shape sizes = result_sizes(p, x);
+  const PerAxis sizes = result_sizes(p, x);
   const std::int32_t type = shim().int64;
   std::array<Array, 2> out{empty_in(x, sizes, last),
                            last ? empty_channels_last(x, sizes, type) : empty(x, sizes, type)};
   const Int count = out[0].elements();
   if (count == 0) return out;
-  const Shape bytes = {pool_argmax_bytes(p)};
+  const PerAxis bytes = {pool_argmax_bytes(p)};
   const Array codes = empty(x, bytes, shim().uint8);
   Array kept, none;
   Tensor y = arranged(out[0], last, none), argmax = Call::ours(codes, bytes, {1}, Dtype::uint8);
@@ -83,7 +84,7 @@ Array pool_gradient(PoolOp op, const Array& grad, const Array& x, const Windows&
   const bool last = x.channels_last();
   PoolProblem p = problem_of(op, x, w, last);
   p.count_padding = count_padding;
-  const Shape needed = result_sizes(p, x);
+  const PerAxis needed = result_sizes(p, x);
   if (grad.sizes() != needed) refuse("the gradient is " + shown(grad.sizes()) + "; needs " + shown(needed));
   Array out = empty_in(x, x.sizes(), last);
   if (out.elements() == 0) return out;

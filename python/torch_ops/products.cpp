@@ -135,8 +135,8 @@ Array linear(const Array& x, const Array& weight, const std::optional<Array>& bi
   }
   GemmOptions options = options_of(call, precision);
   options.activation = act;
-  Shape sizes = x.sizes();
-  sizes.back() = n;
+  PerAxis sizes = x.sizes();
+  sizes[sizes.size() - 1] = n;
   Array out = empty(x, sizes);
   if (out.elements() == 0) return out;
   const std::int64_t m = out.elements() / n;

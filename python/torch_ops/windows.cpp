@@ -23,9 +23,9 @@ Triple unpacked(const char* name, std::int64_t axes, std::int64_t packed, std::i
   return out;
 }
 
-Triple lengths(const Shape& sizes) {
+Triple lengths(const PerAxis& sizes) {
   Triple out{1, 1, 1};
-  std::copy(sizes.begin() + 2, sizes.end(), out.end() - static_cast<std::ptrdiff_t>(sizes.size() - 2));
+  std::copy(sizes.begin() + 2, sizes.end(), out.end() - (sizes.end() - sizes.begin() - 2));
   for (const std::int64_t n : out) {
     if (n > kMost) refuse("a tensor " + shown(sizes) + "; needs lengths up to " + std::to_string(kMost));
   }
@@ -47,7 +47,7 @@ Layout layout_of(bool channels_last) {
   return channels_last ? Layout::channels_last : Layout::channels_first;
 }
 
-Array empty_in(const Array& like, const Shape& sizes, bool channels_last) {
+Array empty_in(const Array& like, const PerAxis& sizes, bool channels_last) {
   return channels_last ? empty_channels_last(like, sizes) : empty(like, sizes);
 }
 
@@ -61,11 +61,11 @@ const Array& laid(const Array& t, bool channels_last, Array& kept) {
 
 Tensor arranged(const Array& t, bool channels_last, Array& kept) {
   const Array& there = laid(t, channels_last, kept);
-  Shape sizes = t.sizes();
+  PerAxis sizes = t.sizes();
   if (channels_last) std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());  // C goes to the end
-  Shape strides(sizes.size(), 1);
+  PerAxis strides(sizes.size(), 1);
   for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-  return Call::ours(there, std::move(sizes), std::move(strides));
+  return Call::ours(there, sizes, strides);
 }
 
 }  // namespace nervanagpu::python::torch
