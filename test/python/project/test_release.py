@@ -107,6 +107,34 @@ def test_programs_of_the_pages(release):
     assert [bool(re.search(r"^import nervanagpu", text, re.M)) for text in release.programs()] == [True, True]
 
 
+def test_a_trial_that_fails_stops_no_other(release, tmp_path, capsys):
+    good, bad = tmp_path / "good.whl", tmp_path / "bad.whl"
+    for file in (bad, good):
+        file.write_text(file.name, encoding="utf-8")
+    seen = []
+
+    def trial(folder: Path, file: Path) -> str:
+        assert not folder.exists() and folder.parent.is_dir()
+        seen.append(file.name)
+        if file == bad:
+            raise release.Refused("no such thing")
+        return "tried"
+
+    def progress(resume: bool, commit: str = "c0") -> object:
+        return release.Progress(tmp_path / "work/progress.json", commit, tmp_path, resume)
+
+    trials = {file: lambda folder, file=file: trial(folder, file) for file in (bad, good)}
+    assert release.try_all(trials, progress(resume=False)) == ["bad.whl: no such thing"]
+    assert capsys.readouterr().out == "bad.whl: FAILED\ngood.whl: tried\n"
+    assert release.try_all(trials, progress(resume=True)) == ["bad.whl: no such thing"]
+    assert seen == ["bad.whl", "good.whl", "bad.whl"]
+    good.write_text("other bytes", encoding="utf-8")
+    release.try_all(trials, progress(resume=True))
+    assert seen[3:] == ["bad.whl", "good.whl"]
+    with pytest.raises(release.Refused, match=r"--resume: begun was .*c0.*; needs to be .*c1"):
+        progress(resume=True, commit="c1")
+
+
 @pytest.mark.long
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="the script needs Python 3.11")
 @pytest.mark.skipif(shutil.which("qemu-aarch64-static") is None, reason="needs qemu-user-static")
@@ -117,7 +145,8 @@ def test_programs_of_the_pages(release):
 def test_a_release(tmp_path):
     out = tmp_path / "out"
     script = [sys.executable, ROOT / "tools/release.py", "--python", sys.executable, "--out", out]
-    done = subprocess.run([*script, "--without-sdist-install"], capture_output=True, text=True, check=False)
+    script.append("--without-sdist-install")
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "installed and tried" in done.stdout
     names = sorted(p.name for p in out.iterdir())
@@ -133,3 +162,5 @@ def test_a_release(tmp_path):
                     assert int.from_bytes(archive.read(name)[18:20], "little") == machine, name
     again = subprocess.run(script, capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "is not empty" in again.stderr
+    resumed = subprocess.run([*script, "--resume"], capture_output=True, text=True, check=False)
+    assert resumed.returncode == 0 and resumed.stdout.count("was there") == 3, resumed.stdout + resumed.stderr
