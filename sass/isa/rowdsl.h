@@ -5,6 +5,7 @@
 // So the text's second and third source change places between the wide field [63:32] and the register at 64.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "sass/isa/row.h"
@@ -19,6 +20,16 @@ struct RowList {
   constexpr void add(const Row& r) { rows[count++] = finish(r); }
   [[nodiscard]] constexpr std::span<const Row> all() const { return {rows.data(), count}; }
 };
+
+// The list that `build` makes, without the room that it has left.
+template <auto build>
+constexpr auto trimmed() {
+  constexpr auto list = build();
+  RowList<list.count> out;
+  std::copy_n(list.rows.begin(), list.count, out.rows.begin());
+  out.count = list.count;
+  return out;
+}
 
 // Fixed bits beside the opcode.
 struct Fix {

@@ -397,7 +397,7 @@ constexpr auto build() {
   return t;
 }
 
-constexpr auto kRows = build();
+constexpr auto kRows = trimmed<build>();
 static_assert(proven(kRows.all()));
 
 }  // namespace

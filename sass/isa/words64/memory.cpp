@@ -125,7 +125,7 @@ constexpr auto build() {
 }
 // clang-format on
 
-constexpr auto kRows = build();
+constexpr auto kRows = trimmed<build>();
 static_assert(proven(kRows.all()));
 
 }  // namespace
