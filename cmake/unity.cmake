@@ -36,8 +36,8 @@ set(ng_alone
   sass/dis/read_cubin.cpp
   sass/dis/read_data.cpp
   sass/emulate/engine/mbarrier.cpp
+  sass/isa/codec/raw_word.cpp
   sass/isa/latency.cpp
-  sass/isa/raw_word.cpp
   sass/tools/run_args.cpp
   sass/verify/scoreboards.cpp
   src/c_api/c_api_products.cpp

@@ -7,9 +7,9 @@
 #include "sass/asm/template/expr.h"
 #include "sass/asm/template/names.h"
 #include "sass/asm/template/substitute.h"
-#include "sass/isa/codec.h"
-#include "sass/isa/raw_word.h"
-#include "sass/isa/suggest.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
+#include "sass/isa/codec/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -30,7 +30,7 @@ struct Param {
   friend bool operator==(const Param&, const Param&) = default;
 };
 
-// What a `.word` declares (sass/isa/raw_word.h): the bits alone do not say it.
+// What a `.word` declares (sass/isa/codec/raw_word.h): the bits alone do not say it.
 struct DeclaredWord {
   std::uint32_t index = 0;  // of the instruction
   std::string text;

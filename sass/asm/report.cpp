@@ -5,7 +5,7 @@
 
 #include "sass/asm/cubin/encode.h"
 #include "sass/asm/schedule/flow.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "sass/asm/cubin/bundle.h"
 #include "sass/cubin_abi.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "sass/asm/parse.h"
-#include "sass/isa/codec.h"
-#include "sass/isa/raw_word.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -13,8 +13,8 @@
 #include "sass/dis/kernel_info.h"
 #include "sass/dis/nv_info.h"
 #include "sass/dis/read_data.h"
-#include "sass/isa/codec.h"
-#include "sass/isa/raw_word.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "sass/isa/latency.h"
 #include "sass/isa/op_facts.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -16,7 +16,7 @@
 
 namespace nervanagpu::sass {
 
-struct Row;  // sass/isa/row.h
+struct Row;  // sass/isa/rows/row.h
 
 inline constexpr std::uint8_t kRZ = 255;
 inline constexpr std::uint8_t kURZ = 63;

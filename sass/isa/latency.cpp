@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "sass/isa/codec/raw_word.h"
 #include "sass/isa/op_facts.h"
-#include "sass/isa/raw_word.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "sass/isa/table.h"
+#include "sass/isa/rows/table.h"
 #include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {

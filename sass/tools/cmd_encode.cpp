@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {

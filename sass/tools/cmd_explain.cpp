@@ -4,9 +4,9 @@
 #include <set>
 
 #include "sass/asm/schedule/timing.h"
-#include "sass/isa/row.h"
-#include "sass/isa/suggest.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/suggest.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 #include "sass/tools/commands.h"
 #include "sass/tools/result_times.h"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "sass/isa/table.h"
+#include "sass/isa/rows/table.h"
 #include "sass/tools/commands.h"
 #include "sass/tools/result_times.h"
 

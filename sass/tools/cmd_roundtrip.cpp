@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "sass/file.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sass/isa/arch.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::tools {
 

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "sass/isa/codec.h"
-#include "sass/isa/raw_word.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
 
 namespace nervanagpu::sass::verify_detail {
 

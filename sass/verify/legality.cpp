@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "sass/isa/codec/raw_word.h"
 #include "sass/isa/latency.h"
 #include "sass/isa/op_facts.h"
-#include "sass/isa/raw_word.h"
 #include "sass/isa/register_id.h"
 #include "sass/verify/limits.h"
 

@@ -6,7 +6,7 @@
 
 #include "sass/cubin.h"
 #include "sass/emulate/emulate.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/verify/verify.h"
 #include "test/fuzz/fuzz.h"
 

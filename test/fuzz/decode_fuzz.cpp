@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sass/emulate/emulate.h"
-#include "sass/isa/codec.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/rows/table.h"
 #include "sass/verify/verify.h"
 #include "test/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 // Lines of assembler text. What parses and encodes must decode, print and parse to the same bits: the text that we print
 // says all that the word does.
 #include "sass/asm/parse.h"
-#include "sass/isa/codec.h"
-#include "sass/isa/raw_word.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
 #include "test/fuzz/words.h"
 
 using namespace nervanagpu::sass;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sass/isa/table.h"
+#include "sass/isa/rows/table.h"
 #include "test/fuzz/fuzz.h"
 
 namespace nervanagpu::sass::fuzz {

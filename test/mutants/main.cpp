@@ -22,7 +22,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/isa/control.h"
 #include "sass/isa/latency.h"
 #include "src/device/cuda_device.h"

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/isa/control.h"
 #include "sass/isa/latency.h"
 

@@ -32,7 +32,7 @@ def test_lists_are_refused(body: str) -> None:
 
 @pytest.mark.parametrize("body", LISTS)
 def test_rows_and_bindings_may_list(body: str) -> None:
-    assert op_lists.problems_of("sass/isa/rows.cpp", function(body)) == []
+    assert op_lists.problems_of("sass/isa/rows/rows.cpp", function(body)) == []
     assert op_lists.problems_of("src/fuse/numeric/arith.cpp", function(body)) == []
     assert len(op_lists.problems_of("test/mutants/danger.cpp", function(body))) == 1
     assert op_lists.problems_of("sass/emulate/ops/memory/shared.cpp", function(body, "bind_shared")) == []

@@ -8,8 +8,8 @@
 #include <random>
 #include <string>
 
-#include "sass/isa/codec.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/rows/table.h"
 
 using namespace nervanagpu::sass;
 

@@ -8,8 +8,8 @@
 #include "sass/asm/pipeline.h"
 #include "sass/asm/schedule/schedule.h"
 #include "sass/isa/op_facts.h"
-#include "sass/isa/row.h"
-#include "sass/isa/table.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -76,7 +76,7 @@ Arg shared(VReg address, std::int64_t offset = 0);  // shared memory
 Arg magnitude(Arg a);                               // |a|
 Arg complement(Arg a);                              // ~a
 Arg half(VReg r, unsigned i);                       // the lower (0) or upper half of r as float16
-Arg special(unsigned number);                       // SR_...: sass/isa/special.inc
+Arg special(unsigned number);                       // SR_...: sass/isa/rows/special.inc
 
 // An instruction as emit() was given it.
 struct Request {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "sass/isa/codec.h"
-#include "sass/isa/row.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 
 namespace nervanagpu::sass {
 namespace {

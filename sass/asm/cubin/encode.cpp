@@ -5,9 +5,9 @@
 #include "sass/asm/pipeline.h"
 #include "sass/cubin_abi.h"
 #include "sass/isa/access.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
 #include "sass/isa/control_flow.h"
-#include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sass/isa/op_facts.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass {
 namespace {

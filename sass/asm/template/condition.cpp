@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "sass/asm/template/expr.h"
-#include "sass/isa/suggest.h"
+#include "sass/isa/codec/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {

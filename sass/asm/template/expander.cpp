@@ -1,5 +1,5 @@
 #include "sass/asm/template/expander.h"
-#include "sass/isa/suggest.h"
+#include "sass/isa/codec/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sass/asm/template/expander.h"
-#include "sass/isa/suggest.h"
+#include "sass/isa/codec/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "sass/isa/raw_word.h"
-#include "sass/isa/suggest.h"
+#include "sass/isa/codec/raw_word.h"
+#include "sass/isa/codec/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {

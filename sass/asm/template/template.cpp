@@ -4,8 +4,8 @@
 #include <array>
 
 #include "sass/asm/template/expr.h"
-#include "sass/isa/raw_word.h"
-#include "sass/isa/suggest.h"
+#include "sass/isa/codec/raw_word.h"
+#include "sass/isa/codec/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -7,7 +7,7 @@
 #include "sass/emulate/checked/check.h"
 #include "sass/emulate/state/cluster.h"
 #include "sass/emulate/state/grid.h"
-#include "sass/isa/hex.h"
+#include "sass/isa/codec/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -11,7 +11,7 @@
 #include "sass/emulate/machine/access_lane.h"
 #include "sass/emulate/state/cluster.h"
 #include "sass/emulate/state/grid.h"
-#include "sass/isa/hex.h"
+#include "sass/isa/codec/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

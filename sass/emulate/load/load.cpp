@@ -7,9 +7,9 @@
 #include "sass/emulate/load/bind.h"
 #include "sass/emulate/ops/control/external.h"
 #include "sass/emulate/uop/kernel.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
 #include "sass/isa/op_facts.h"
-#include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/state/warp.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 #include "sass/emulate/ops/target_begin.h"
 

@@ -8,7 +8,7 @@
 
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/state/warp.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 #if defined(NG_EMULATE_AVX2)
 #include <immintrin.h>

@@ -5,7 +5,7 @@
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/state/grid.h"
 #include "sass/emulate/uop/words.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -11,7 +11,7 @@
 #include "sass/emulate/tensor/tensor_sparse.h"
 #include "sass/emulate/tensor/tensor_unit.h"
 #include "sass/emulate/uop/words.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -10,7 +10,7 @@
 #include "sass/emulate/texture/families.h"
 #include "sass/emulate/texture/texture_ops.h"
 #include "sass/emulate/uop/words.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -11,8 +11,8 @@
 #include "sass/emulate/state/grid.h"
 #include "sass/emulate/texture/texture_read.h"
 #include "sass/emulate/uop/words.h"
-#include "sass/isa/hex.h"
-#include "sass/isa/row.h"
+#include "sass/isa/codec/hex.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -6,8 +6,8 @@
 //   UR   = im2col offsets (low half), mask of the CTAs that receive it (high half)
 //   desc[UR] = cache policy, a pair
 // Bulk copies name their size as bytes / 16 in the low half of a register; its high half is that mask.
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

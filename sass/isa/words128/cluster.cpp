@@ -4,8 +4,8 @@
 //                    nothing: one arrival and Rb bytes expected. .RED has no result and reaches other CTAs, .OPTOUT
 //                    leaves the barrier, .TMASK returns what a count of the warp's lanes needs
 //   SYNCS.PHASECHK   true when the phase whose parity is bit 31 of Rb is over; .TRYWAIT waits a while for it
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

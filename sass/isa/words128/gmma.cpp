@@ -1,8 +1,8 @@
 // Words of 128 bits: products of a warpgroup on the tensor engine. The operands are matrices in shared memory, named by 64-bit
 // descriptors in uniform registers (gdesc[UR]: A in the first pair, B in the second), or A lies in registers. They run
 // asynchronously: WARPGROUP.ARRIVE before, gsb0 on the last of a group, WARPGROUP.DEPBAR to await it.
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,6 +1,6 @@
 // Words of 128 bits: integer arithmetic, logic, shifts, moves, compares and predicates.
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

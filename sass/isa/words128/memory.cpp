@@ -1,7 +1,7 @@
 // Words of 128 bits: loads, stores, asynchronous copies, atomics, cache control, shuffles.
-#include "sass/isa/addressing.h"
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/addressing.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,8 +1,8 @@
 // Words of 128 bits: memory of sm_75 .. sm_89, whose descriptor stands after the operands or nowhere. What is the same
 // in sm_90a stands in memory.cpp.
-#include "sass/isa/addressing.h"
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/addressing.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,7 +1,7 @@
 // Words of 128 bits: textures and surfaces. A fetch writes up to four components into two pairs of registers; its last operand is the
 // mask of those that it writes, unwritten where it is 0xf. The handle is a pair of uniform registers and an offset.
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

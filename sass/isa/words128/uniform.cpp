@@ -1,6 +1,6 @@
 // Words of 128 bits: the uniform datapath, and the ways between it and the vector registers.
-#include "sass/isa/enums.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/enums.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,6 +1,6 @@
 // Words of 64 bits: conversions. Which part of the source is read (B1, H1) depends on its type, so each width is a row.
-#include "sass/isa/rowdsl64.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/rowdsl64.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,6 +1,6 @@
 // Words of 64 bits: single and double precision, MUFU and its range reduction.
-#include "sass/isa/rowdsl64.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/rowdsl64.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

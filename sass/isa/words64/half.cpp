@@ -1,7 +1,7 @@
 // Words of 64 bits (since sm_53): packed halves. A part .F32 reads the whole register as a float; .F32 of the result writes one float, and
 // MRG_H0 or MRG_H1 one half beside the other that stays. Short immediates have the upper ten bits of each half.
-#include "sass/isa/rowdsl64.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/rowdsl64.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,6 +1,6 @@
 // Words of 64 bits: integer arithmetic, logic, shifts, moves and compares.
-#include "sass/isa/rowdsl64.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/rowdsl64.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

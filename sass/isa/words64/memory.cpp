@@ -1,6 +1,6 @@
 // Words of 64 bits: loads, stores, atomics, shuffles. An address with .E is 64 bits wide, in a register pair.
-#include "sass/isa/rowdsl64.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/rowdsl64.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,7 +1,7 @@
 // Words of 64 bits: video instructions, on parts of registers: a byte, a half or all of it, which the type says. The result is
 // saturated, then added to the third source, compared with it or put into a part of it.
-#include "sass/isa/rowdsl64.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/rowdsl64.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "nervanagpu/error.hpp"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "src/device/emulator_device.h"
 #include "src/device/select_device.h"
 #include "src/module/unpack.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sass/asm/pipeline.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/verify/verify.h"
 #include "test/sass/asm/template_text.h"
 

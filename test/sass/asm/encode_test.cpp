@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sass/asm/pipeline.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "test/sass/images.h"
 
 namespace nervanagpu::sass {

@@ -10,7 +10,7 @@
 #include "sass/cubin_abi.h"
 #include "sass/dis/elf.h"
 #include "sass/dis/nv_info.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "test/sass/images.h"
 
 namespace nervanagpu::sass {

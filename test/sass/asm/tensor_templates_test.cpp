@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/verify/verify.h"
 #include "test/sass/asm/template_text.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sass/emulate/checked/check.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -1,7 +1,7 @@
 // What ends a run, and what a bad launch or kernel is told, to the letter.
 #include <set>
 
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 #include "test/sass/emulate/harness.h"
 
 namespace nervanagpu::sass::emulate::testing {

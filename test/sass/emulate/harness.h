@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sass/emulate/emulate.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 
 namespace nervanagpu::sass::emulate::testing {
 

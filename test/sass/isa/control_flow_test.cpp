@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sass/isa/codec.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/rows/table.h"
 #include "test/sass/isa/golden.h"
 
 namespace nervanagpu::sass::test {

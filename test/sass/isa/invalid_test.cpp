@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "test/sass/isa/golden.h"
 
 namespace nervanagpu::sass::test {

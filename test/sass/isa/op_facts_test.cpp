@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "sass/isa/access.h"
-#include "sass/isa/codec.h"
-#include "sass/isa/row.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 #include "test/sass/isa/golden.h"
 
 namespace nervanagpu::sass::test {

@@ -12,7 +12,7 @@
 #include "sass/asm/parse.h"
 #include "sass/asm/program.h"
 #include "sass/asm/schedule/schedule.h"
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 #include "sass/verify/verify.h"
 
 namespace nervanagpu::sass::test {

@@ -1,5 +1,5 @@
 // `.word`: what it declares is what schedule and verify go by, in the template and in the cubin.
-#include "sass/isa/raw_word.h"
+#include "sass/isa/codec/raw_word.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "sass/emulate/ops/control/external.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/state/grid.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -6,7 +6,7 @@
 #include "sass/emulate/machine/groups.h"
 #include "sass/emulate/ops/cc.h"
 #include "sass/emulate/ops/families.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "sass/isa/table.h"
+#include "sass/isa/rows/table.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -3,7 +3,7 @@
 // row with the plain descriptor.
 #pragma once
 
-#include "sass/isa/rowdsl.h"
+#include "sass/isa/rows/rowdsl.h"
 
 namespace nervanagpu::sass {
 

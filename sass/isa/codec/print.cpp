@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include "sass/isa/codec.h"
-#include "sass/isa/hex.h"
-#include "sass/isa/literal.h"
-#include "sass/isa/raw_word.h"
-#include "sass/isa/row.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/hex.h"
+#include "sass/isa/codec/literal.h"
+#include "sass/isa/codec/raw_word.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,8 +1,8 @@
 // The list of tables, and the names that rows share.
 #include <array>
 
-#include "sass/isa/row.h"
-#include "sass/isa/rows.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/rows.h"
 
 namespace nervanagpu::sass {
 
@@ -23,12 +23,12 @@ struct Special {
 };
 constexpr Special kSpecial[] = {
 #define SR(number, name) {number, name},
-#include "sass/isa/special.inc"
+#include "sass/isa/rows/special.inc"
 #undef SR
 };
 constexpr Special kSpecial64[] = {
 #define SR(number, name) {number, name},
-#include "sass/isa/special64.inc"
+#include "sass/isa/rows/special64.inc"
 #undef SR
 };
 std::span<const Special> special_of(Encoding e) {

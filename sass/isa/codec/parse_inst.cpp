@@ -3,12 +3,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "sass/isa/codec.h"
-#include "sass/isa/literal.h"
-#include "sass/isa/raw_word.h"
-#include "sass/isa/row.h"
-#include "sass/isa/suggest.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/literal.h"
+#include "sass/isa/codec/raw_word.h"
+#include "sass/isa/codec/suggest.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
 
 namespace nervanagpu::sass {
 

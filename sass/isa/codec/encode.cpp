@@ -3,11 +3,11 @@
 #include <bit>
 #include <string>
 
-#include "sass/isa/codec.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/codec/raw_word.h"
 #include "sass/isa/op_facts.h"
-#include "sass/isa/raw_word.h"
-#include "sass/isa/row.h"
-#include "sass/isa/table.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -1,9 +1,9 @@
-#include "sass/isa/raw_word.h"
+#include "sass/isa/codec/raw_word.h"
 
 #include <cinttypes>
 #include <cstdio>
 
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 #include "sass/isa/word.h"
 
 namespace nervanagpu::sass {

@@ -1,7 +1,7 @@
 // Enumerated fields that many rows of the 128-bit family share.
 #pragma once
 
-#include "sass/isa/rowdsl.h"
+#include "sass/isa/rows/rowdsl.h"
 
 namespace nervanagpu::sass {
 

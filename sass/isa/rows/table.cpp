@@ -1,4 +1,4 @@
-#include "sass/isa/table.h"
+#include "sass/isa/rows/table.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 //   x 51 .. 53   B register at 39, C constant
 #pragma once
 
-#include "sass/isa/rowdsl.h"
+#include "sass/isa/rows/rowdsl.h"
 
 namespace nervanagpu::sass {
 

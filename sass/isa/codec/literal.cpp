@@ -1,4 +1,4 @@
-#include "sass/isa/literal.h"
+#include "sass/isa/codec/literal.h"
 
 #include <bit>
 #include <charconv>

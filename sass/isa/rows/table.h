@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sass/isa/arch.h"
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 #include "sass/result.h"
 
 namespace nervanagpu::sass {

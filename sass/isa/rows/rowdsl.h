@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass {
 

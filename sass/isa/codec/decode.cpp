@@ -1,9 +1,9 @@
 // Word -> Inst. A word is accepted only if some row reads it and writes back exactly the same bits.
 #include <cstdio>
 
-#include "sass/isa/codec.h"
-#include "sass/isa/row.h"
-#include "sass/isa/table.h"
+#include "sass/isa/codec/codec.h"
+#include "sass/isa/rows/row.h"
+#include "sass/isa/rows/table.h"
 
 namespace nervanagpu::sass {
 namespace {

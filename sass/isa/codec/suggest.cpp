@@ -1,4 +1,4 @@
-#include "sass/isa/suggest.h"
+#include "sass/isa/codec/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {

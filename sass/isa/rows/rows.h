@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "sass/isa/row.h"
+#include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass {
 
