@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/c_api_calls.h"
+#include "test/src/c_api/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {

@@ -12,7 +12,7 @@
 #include "nervanagpu/conv.hpp"
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/c_api_calls.h"
+#include "test/src/c_api/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {

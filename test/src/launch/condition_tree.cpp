@@ -1,4 +1,4 @@
-#include "test/src/condition_tree.h"
+#include "test/src/launch/condition_tree.h"
 
 #include <algorithm>
 #include <array>

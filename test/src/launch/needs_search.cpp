@@ -1,4 +1,4 @@
-#include "test/src/needs_search.h"
+#include "test/src/launch/needs_search.h"
 
 #include <algorithm>
 #include <cstring>

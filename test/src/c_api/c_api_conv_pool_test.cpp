@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/c_api_calls.h"
+#include "test/src/c_api/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "nervanagpu/nervanagpu.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/c_api/c_api.h"
-#include "test/src/c_api_calls.h"
+#include "test/src/c_api/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {

@@ -14,7 +14,7 @@
 #include "nervanagpu/module.hpp"
 #include "test/forwarding_device.h"
 #include "test/src/expect_error.h"
-#include "test/src/needs_search.h"
+#include "test/src/launch/needs_search.h"
 #include "test/src/on_emulator.h"
 
 namespace nervanagpu {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/module/registry.h"
-#include "test/src/condition_tree.h"
+#include "test/src/launch/condition_tree.h"
 
 namespace nervanagpu::test {
 

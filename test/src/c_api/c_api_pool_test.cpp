@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "nervanagpu/nervanagpu.h"
-#include "test/src/c_api_calls.h"
+#include "test/src/c_api/c_api_calls.h"
 
 namespace nervanagpu {
 namespace {
