@@ -8,7 +8,7 @@ if(pybind11_dir)
 endif()
 find_package(pybind11 2.11 CONFIG REQUIRED)
 
-file(GLOB core_sources CONFIGURE_DEPENDS python/*.cpp)
+file(GLOB core_sources CONFIGURE_DEPENDS python/*.cpp python/operations/*.cpp python/tensor/*.cpp python/xla/*.cpp)
 if(NOT core_sources OR NOT TARGET nervanagpu)
   return()
 endif()

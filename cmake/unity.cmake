@@ -14,17 +14,17 @@ set(ng_alone
   kernels/pool/pool_plan.cpp
   kernels/pool/tensors.cpp
   layers/program.cpp
-  python/bind_fast_slots.cpp
-  python/bind_gemm_plan.cpp
-  python/bind_layers.cpp
-  python/bind_number_slots.cpp
-  python/bind_pool.cpp
-  python/bind_pool_plan.cpp
-  python/bind_tensor.cpp
   python/bind_toolchain.cpp
-  python/bind_xla.cpp
   python/convert.cpp
+  python/operations/bind_gemm_plan.cpp
+  python/operations/bind_layers.cpp
+  python/operations/bind_pool.cpp
+  python/operations/bind_pool_plan.cpp
+  python/tensor/bind_fast_slots.cpp
+  python/tensor/bind_number_slots.cpp
+  python/tensor/bind_tensor.cpp
   python/torch_ops/pooling.cpp
+  python/xla/bind_xla.cpp
   sass/asm/builder/assign.cpp
   sass/asm/cubin/manifest_text.cpp
   sass/asm/report.cpp

@@ -1,4 +1,4 @@
-"""XLA's C structures as python/xla.h has them, member by member, beside those of the jaxlib that is installed."""
+"""XLA's C structures as python/xla/xla.h has them, member by member, beside those of the jaxlib that is installed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_structures_are_as_in_jaxlib(tmp_path: Path) -> None:
         for m, n in members.items():
             checks.append(f"offsetof(ours::{a}, {m}) == offsetof(XLA_FFI_{b}, {n})")
             checks.append(f"sizeof(ours::{a}::{m}) == sizeof(XLA_FFI_{b}::{n})")
-    head = '#include "xla/ffi/api/c_api.h"\n#include "python/xla.h"\nnamespace ours = nervanagpu::python::xla;\n'
+    head = '#include "xla/ffi/api/c_api.h"\n#include "python/xla/xla.h"\nnamespace ours = nervanagpu::python::xla;\n'
     if "XLA_FFI_InternalExtension" in (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text(encoding="utf-8"):
         head += "using XLA_FFI_Extension_Base = XLA_FFI_InternalExtension;\n"  # its name since jaxlib 0.11
     source = tmp_path / "layout.cpp"

@@ -1,9 +1,9 @@
 // ng.Pieces, and products with them.
-#include "python/bind_pieces.h"
+#include "python/operations/bind_pieces.h"
 
 #include <pybind11/stl.h>
 
-#include "python/bind_dot.h"
+#include "python/operations/bind_dot.h"
 
 namespace nervanagpu::python {
 namespace {

@@ -2,8 +2,8 @@
 #include <pybind11/stl.h>
 
 #include "nervanagpu/conv_pool.hpp"
-#include "python/bind_conv.h"
-#include "python/bind_pool.h"
+#include "python/operations/bind_conv.h"
+#include "python/operations/bind_pool.h"
 
 namespace nervanagpu::python {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "nervanagpu/pool_plan.hpp"
-#include "python/bind_pool.h"
+#include "python/operations/bind_pool.h"
 
 namespace nervanagpu::python {
 namespace {

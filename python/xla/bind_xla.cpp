@@ -12,8 +12,8 @@
 
 #include "nervanagpu/nervanagpu.h"
 #include "python/bind.h"
-#include "python/xla.h"
-#include "python/xla_operations.h"
+#include "python/xla/xla.h"
+#include "python/xla/xla_operations.h"
 
 namespace nervanagpu::python {
 namespace {

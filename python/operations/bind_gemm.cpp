@@ -7,7 +7,7 @@
 #include <string>
 
 #include "python/bind.h"
-#include "python/bind_dot.h"
+#include "python/operations/bind_dot.h"
 
 namespace nervanagpu::python {
 

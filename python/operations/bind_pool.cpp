@@ -1,5 +1,5 @@
 // Pooling and its gradients.
-#include "python/bind_pool.h"
+#include "python/operations/bind_pool.h"
 
 #include <pybind11/stl.h>
 

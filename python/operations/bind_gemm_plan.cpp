@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "python/bind_pieces.h"
+#include "python/operations/bind_pieces.h"
 
 namespace nervanagpu::python {
 namespace {

@@ -3,7 +3,7 @@
 // tensors, expressions and numbers takes the ordinary way.
 #include <exception>
 
-#include "python/slots.h"
+#include "python/tensor/slots.h"
 
 namespace nervanagpu::python {
 namespace {

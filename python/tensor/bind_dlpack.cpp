@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "python/bind.h"
-#include "python/dlpack.h"
+#include "python/tensor/dlpack.h"
 
 namespace nervanagpu::python {
 namespace {

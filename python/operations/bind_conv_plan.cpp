@@ -5,7 +5,7 @@
 #include <string>
 
 #include "nervanagpu/conv_plan.hpp"
-#include "python/bind_conv.h"
+#include "python/operations/bind_conv.h"
 
 namespace nervanagpu::python {
 namespace {

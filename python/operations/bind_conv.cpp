@@ -1,4 +1,4 @@
-#include "python/bind_conv.h"
+#include "python/operations/bind_conv.h"
 
 #include <pybind11/stl.h>
 

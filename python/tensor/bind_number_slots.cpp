@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "python/slots.h"
+#include "python/tensor/slots.h"
 
 namespace nervanagpu::python {
 namespace {

@@ -1,4 +1,4 @@
-#include "python/xla_operations.h"
+#include "python/xla/xla_operations.h"
 
 #include <algorithm>
 #include <array>
