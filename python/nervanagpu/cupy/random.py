@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import random as _ours
-from nervanagpu import random_state
 from nervanagpu._core import GPUTensor
 from nervanagpu.cupy.random_generators import Generator as Generator
 from nervanagpu.cupy.random_generators import RandomState as RandomState
 from nervanagpu.cupy.random_generators import default_rng as default_rng
 from nervanagpu.cupy.random_generators import double
+from nervanagpu.random import state
 
 
 def _wide(first: GPUTensor, second: GPUTensor) -> GPUTensor:
@@ -71,7 +71,7 @@ def _drawn(size: object, *parameters: object) -> object:
 
 def randint(low: object, high: object = None, size: object = None, dtype: npt.DTypeLike = int) -> GPUTensor:
     """Whole numbers from low to high - 1; from 0 to low - 1 without high."""
-    return random_state.SHARED.randint(low, high, size, dtype)
+    return state.SHARED.randint(low, high, size, dtype)
 
 
 _ELEMENTS = ("choice", "permutation", "shuffle", "bytes", "get_state", "set_state")
@@ -79,5 +79,5 @@ _ELEMENTS = ("choice", "permutation", "shuffle", "bytes", "get_state", "set_stat
 
 def __getattr__(name: str) -> Any:
     found = getattr(_ours, name)
-    numbers = getattr(found, "__self__", None) is random_state.SHARED and name not in _ELEMENTS
+    numbers = getattr(found, "__self__", None) is state.SHARED and name not in _ELEMENTS
     return double(found) if numbers else found

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import distributions, dtypes, random_state
+from nervanagpu import dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.random_source import Size
+from nervanagpu.random import distributions, state
+from nervanagpu.random.source import Size
 
 T = TypeVar("T")
 
@@ -65,7 +66,7 @@ for _name in (
     setattr(Generator, _name, double(getattr(distributions.Generator, _name)))
 
 
-class RandomState(Generator, random_state.RandomState):
+class RandomState(Generator, state.RandomState):
     """nervanagpu.random's RandomState, of float64 numbers."""
 
 

@@ -18,7 +18,6 @@ from nervanagpu import (
     creation,
     dtypes,
     elementwise,
-    host_sampling,
     indexing,
     random,
     reductions,
@@ -28,8 +27,9 @@ from nervanagpu import (
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, flag, integer, is_integer, number, shown, tensor
 from nervanagpu.manipulation import axis_of, moveaxis, ravel
-from nervanagpu.random_counts import Counts
-from nervanagpu.random_source import Operand, Size, parameters, seed_of
+from nervanagpu.random import host_sampling
+from nervanagpu.random.discrete import Counts
+from nervanagpu.random.source import Operand, Size, parameters, seed_of
 from nervanagpu.reductions import operand_of
 
 

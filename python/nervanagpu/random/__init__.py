@@ -104,19 +104,19 @@ def randint(low: int, high: int | None = None, size: Shape | None = None, dtype:
     size: the shape; None: one number, without axes. ValueError for limits that `dtype` does not hold, or with nothing
     between them.
     """
-    from nervanagpu import random_state
+    from nervanagpu.random import state
 
-    return random_state.SHARED._integers("randint", low, high, size, dtype, False)
+    return state.SHARED._integers("randint", low, high, size, dtype, False)
 
 
 def __getattr__(name: str) -> Any:
-    """numpy.random's other names: nervanagpu.random_state, imported for them alone (import asks for __path__)."""
+    """numpy.random's other names: nervanagpu.random.state, imported for them alone."""
     if name.startswith("__"):
         raise AttributeError(f"module 'nervanagpu.random' has no attribute {name!r}")
-    from nervanagpu import random_state
+    from nervanagpu.random import state
 
-    if name in random_state.NAMES:
-        return random_state.NAMES[name]
+    if name in state.NAMES:
+        return state.NAMES[name]
     raise AttributeError(f"module 'nervanagpu.random' has no attribute {name!r}")
 
 

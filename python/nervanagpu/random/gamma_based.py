@@ -10,7 +10,7 @@ import numpy as np
 from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import where
-from nervanagpu.random_source import Operand, Size, Source, parameters
+from nervanagpu.random.source import Operand, Size, Source, parameters
 
 log, log1p, sqrt, exp = elementwise.log, elementwise.log1p, elementwise.sqrt, elementwise.exp
 

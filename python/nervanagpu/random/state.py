@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nervanagpu import _core, random
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, shown
-from nervanagpu.distributions import (
+from nervanagpu.random.distributions import (
     MT19937,
     PCG64,
     PCG64DXSM,
@@ -22,7 +22,7 @@ from nervanagpu.distributions import (
     Philox,
     Philox4x3210,
 )
-from nervanagpu.random_source import Size, seed_of
+from nervanagpu.random.source import Size, seed_of
 
 
 class RandomState(Generator):

@@ -11,8 +11,8 @@ from nervanagpu import _core, composed, creation, elementwise, reductions, sorti
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, shown
 from nervanagpu.elementwise import where
-from nervanagpu.random_gamma import Gammas
-from nervanagpu.random_source import Operand, Size, parameters
+from nervanagpu.random.gamma_based import Gammas
+from nervanagpu.random.source import Operand, Size, parameters
 
 log, log1p, sqrt, exp, floor = (
     elementwise.log, elementwise.log1p, elementwise.sqrt, elementwise.exp, elementwise.floor
