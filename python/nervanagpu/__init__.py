@@ -98,6 +98,7 @@ from nervanagpu.convolution import (
     deconv3d,
 )
 from nervanagpu.creation import pinned, wrap
+from nervanagpu.cuda_toolkit.nvrtc import CompileError
 from nervanagpu.cupy import cuda
 from nervanagpu.cupy.cuda.memory import get_default_memory_pool, get_default_pinned_memory_pool
 from nervanagpu.cupy.elementwise import ElementwiseKernel
@@ -112,7 +113,6 @@ from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
 from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.nan_trap import check_finite
 from nervanagpu.network import Network
-from nervanagpu.nvrtc import CompileError
 from nervanagpu.pooling import (
     PoolPlan,
     avg_pool1d,

@@ -484,7 +484,7 @@ from nervanagpu.modules import SassModule as SassModule
 from nervanagpu.modules import SourceModule as SourceModule
 from nervanagpu.nan_trap import check_finite as check_finite
 from nervanagpu.network import Network as Network
-from nervanagpu.nvrtc import CompileError as CompileError
+from nervanagpu.cuda_toolkit.nvrtc import CompileError as CompileError
 from nervanagpu.pooling import PoolPlan as PoolPlan
 from nervanagpu.pooling import avg_pool1d as avg_pool1d
 from nervanagpu.pooling import avg_pool1d_bprop as avg_pool1d_bprop

@@ -68,7 +68,7 @@ def _torch() -> list[str]:
 
 
 def _path_of(name: str) -> str:
-    from nervanagpu import cuda_libraries
+    from nervanagpu.cuda_toolkit import cuda_libraries
 
     return str(cuda_libraries.library(name).path)
 
@@ -78,7 +78,7 @@ def doctor() -> str:
     import numpy
 
     import nervanagpu
-    from nervanagpu import nvrtc
+    from nervanagpu.cuda_toolkit import nvrtc
 
     lines = [
         nervanagpu.doctor().rstrip("\n"),

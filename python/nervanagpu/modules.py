@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, nvrtc
+from nervanagpu import _core
 from nervanagpu._core import Cubin, KernelInfo, Stream
 from nervanagpu.c_types import Packed
+from nervanagpu.cuda_toolkit import nvrtc
 from nervanagpu.mangled import Signature, signature
 from nervanagpu.toolchain import Kernel, Launch, Module, assemble
 

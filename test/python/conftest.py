@@ -63,7 +63,7 @@ def python() -> Callable[..., subprocess.CompletedProcess[str]]:
 @pytest.fixture(scope="session")
 def compiler() -> None:
     """NVRTC, which compiles CUDA C, or a skipped test: tools/requirements/test.txt has it, GPU machines may not."""
-    from nervanagpu import nvrtc
+    from nervanagpu.cuda_toolkit import nvrtc
 
     try:
         nvrtc.library()

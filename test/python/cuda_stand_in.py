@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from nervanagpu import _core, cuda_libraries
+from nervanagpu import _core
+from nervanagpu.cuda_toolkit import cuda_libraries
 from nervanagpu.fft import transforms
 from nervanagpu.linalg import backend
 

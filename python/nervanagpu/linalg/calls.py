@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, cuda_libraries
+from nervanagpu import creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.cuda_toolkit import cuda_libraries
 from nervanagpu.linalg.operands import LinAlgError, matrix_transpose
 
 _DATA_TYPES = {"float32": 0, "float64": 1, "complex64": 4, "complex128": 5}  # cudaDataType

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, cuda_libraries
+from nervanagpu import creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.cuda_toolkit import cuda_libraries
 from nervanagpu.linalg import host
 from nervanagpu.linalg.calls import BLAS_LETTERS, LOWER, UPPER, Calls, Written, code_of, columns_of, rows_of
 from nervanagpu.linalg.operands import matrix_transpose

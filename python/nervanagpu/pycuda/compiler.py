@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from nervanagpu import modules
-from nervanagpu.nvrtc import CompileError
+from nervanagpu.cuda_toolkit.nvrtc import CompileError
 from nervanagpu.pycuda.driver import NO_TEXTURE_REFERENCES
 from nervanagpu.pycuda.function import Function
 from nervanagpu.toolchain import Module

@@ -27,7 +27,7 @@ def mem_get_info() -> tuple[int, int]:
 
 def get_version() -> tuple[int, int, int]:
     """Of CUDA, that the compiler is of; (12, 0, 0) without one."""
-    from nervanagpu import nvrtc
+    from nervanagpu.cuda_toolkit import nvrtc
 
     try:
         major, minor = nvrtc.library().version

@@ -15,7 +15,8 @@ import cuda_stand_in
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import cuda_folders, cuda_libraries, linalg
+from nervanagpu import linalg
+from nervanagpu.cuda_toolkit import cuda_folders, cuda_libraries
 from nervanagpu.linalg import backend
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nervanagpu import _core, nvrtc
+from nervanagpu import _core
+from nervanagpu.cuda_toolkit import nvrtc
 from nervanagpu.cupy.cuda import device as device
 from nervanagpu.cupy.cuda import memory as memory
 from nervanagpu.cupy.cuda import nvtx as nvtx
@@ -35,7 +36,7 @@ def is_available() -> bool:
 
 def get_cuda_path() -> str | None:
     """Where CUDA is installed; None if it is not."""
-    from nervanagpu import cuda_folders
+    from nervanagpu.cuda_toolkit import cuda_folders
 
     for folder in cuda_folders.toolkits():
         if folder.is_dir():

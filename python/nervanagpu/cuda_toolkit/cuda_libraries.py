@@ -116,7 +116,7 @@ def _candidates(name: str) -> Iterator[str]:
             yield path
     except (ImportError, RuntimeError):  # not installed, or it finds none: RuntimeError is what it raises then
         pass
-    from nervanagpu import cuda_folders
+    from nervanagpu.cuda_toolkit import cuda_folders
 
     folders = [f / "lib" for f in cuda_folders.wheels(name)] + [f / "lib64" for f in cuda_folders.toolkits()]
     yield from (str(folder / file) for folder in folders for file in about.files if (folder / file).exists())

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nervanagpu.cuda_headers import HEADERS
+from nervanagpu.cuda_toolkit.cuda_headers import HEADERS
 
 _HELP = (
     "pip install nvidia-cuda-nvrtc-cu12 (or nvidia-cuda-nvrtc), or let NERVANAGPU_NVRTC name a libnvrtc.so of CUDA 12 "
@@ -47,7 +47,7 @@ def _candidates() -> Iterator[str]:
     if os.environ.get("NERVANAGPU_NVRTC"):
         yield os.environ["NERVANAGPU_NVRTC"]
         return
-    from nervanagpu import cuda_folders
+    from nervanagpu.cuda_toolkit import cuda_folders
 
     libraries = [f / "lib" for f in cuda_folders.wheels()] + [f / "lib64" for f in cuda_folders.toolkits()]
     for folder in libraries:
@@ -109,7 +109,7 @@ def compile(
 
     CompileError: what NVRTC said, which names the lines. ImportError if NVRTC is not installed.
     """
-    from nervanagpu import cuda_folders
+    from nervanagpu.cuda_toolkit import cuda_folders
 
     nvrtc = library()
     program = ctypes.c_void_p()
