@@ -1,4 +1,4 @@
-// Tensor maps. nervanagpu/toolchain.py gives them their Python shape.
+// Tensor maps. nervanagpu/kernels/toolchain.py gives them their Python shape.
 #include <pybind11/stl.h>
 
 #include "nervanagpu/tensor_map.hpp"

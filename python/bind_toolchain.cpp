@@ -1,4 +1,4 @@
-// The assembler, cubins and modules. nervanagpu/toolchain.py gives them their Python shape.
+// The assembler, cubins and modules. nervanagpu/kernels/toolchain.py gives them their Python shape.
 #include <pybind11/stl.h>
 
 #include "nervanagpu/module.hpp"

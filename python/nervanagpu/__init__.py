@@ -108,9 +108,12 @@ from nervanagpu.cupy.reduction import ReductionKernel
 from nervanagpu.elementwise import evaluate, explain, launch_count
 from nervanagpu.exchange import from_cuda_array, from_dlpack
 from nervanagpu.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
+from nervanagpu.kernels.modules import SassModule, SourceModule
+from nervanagpu.kernels.tensor_maps import Im2col, TensorMap, tensor_map
+from nervanagpu.kernels.textures import Image, Surface, Texture, image, surface, texture
+from nervanagpu.kernels.toolchain import Kernel, Module, assemble, disassemble, load
 from nervanagpu.linalg.gemm_plan import GemmPlan
 from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
-from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.nan_trap import check_finite
 from nervanagpu.network import Network
 from nervanagpu.pooling import (
@@ -139,10 +142,7 @@ from nervanagpu.pooling import (
 )
 from nervanagpu.precision_setting import precision
 from nervanagpu.random import dropout, rand, randint, randn, seed, stochastic_round
-from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
-from nervanagpu.textures import Image, Surface, Texture, image, surface, texture
 from nervanagpu.timing import Benchmark, benchmark
-from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
 
 globals().update(function_table.of_space())  # the table of functions: __init__.pyi lists it for type checkers
 globals().update(dtypes.NAMES)  # float32, int64, ...

@@ -480,8 +480,8 @@ from nervanagpu.linalg.gemm_plan import GemmPlan as GemmPlan
 from nervanagpu.memory import memory_report as memory_report
 from nervanagpu.memory import set_kernel_cache as set_kernel_cache
 from nervanagpu.memory import track_memory as track_memory
-from nervanagpu.modules import SassModule as SassModule
-from nervanagpu.modules import SourceModule as SourceModule
+from nervanagpu.kernels.modules import SassModule as SassModule
+from nervanagpu.kernels.modules import SourceModule as SourceModule
 from nervanagpu.nan_trap import check_finite as check_finite
 from nervanagpu.network import Network as Network
 from nervanagpu.cuda_toolkit.nvrtc import CompileError as CompileError
@@ -514,22 +514,22 @@ from nervanagpu.random import randint as randint
 from nervanagpu.random import randn as randn
 from nervanagpu.random import seed as seed
 from nervanagpu.random import stochastic_round as stochastic_round
-from nervanagpu.tensor_maps import Im2col as Im2col
-from nervanagpu.tensor_maps import TensorMap as TensorMap
-from nervanagpu.tensor_maps import tensor_map as tensor_map
-from nervanagpu.textures import Image as Image
-from nervanagpu.textures import Surface as Surface
-from nervanagpu.textures import Texture as Texture
-from nervanagpu.textures import image as image
-from nervanagpu.textures import surface as surface
-from nervanagpu.textures import texture as texture
+from nervanagpu.kernels.tensor_maps import Im2col as Im2col
+from nervanagpu.kernels.tensor_maps import TensorMap as TensorMap
+from nervanagpu.kernels.tensor_maps import tensor_map as tensor_map
+from nervanagpu.kernels.textures import Image as Image
+from nervanagpu.kernels.textures import Surface as Surface
+from nervanagpu.kernels.textures import Texture as Texture
+from nervanagpu.kernels.textures import image as image
+from nervanagpu.kernels.textures import surface as surface
+from nervanagpu.kernels.textures import texture as texture
 from nervanagpu.timing import Benchmark as Benchmark
 from nervanagpu.timing import benchmark as benchmark
-from nervanagpu.toolchain import Kernel as Kernel
-from nervanagpu.toolchain import Module as Module
-from nervanagpu.toolchain import assemble as assemble
-from nervanagpu.toolchain import disassemble as disassemble
-from nervanagpu.toolchain import load as load
+from nervanagpu.kernels.toolchain import Kernel as Kernel
+from nervanagpu.kernels.toolchain import Module as Module
+from nervanagpu.kernels.toolchain import assemble as assemble
+from nervanagpu.kernels.toolchain import disassemble as disassemble
+from nervanagpu.kernels.toolchain import load as load
 bfloat16: Any
 bool: Any
 bool_: Any

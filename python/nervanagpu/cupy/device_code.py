@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nervanagpu._core import GPUTensor
-from nervanagpu.c_types import Packed
+from nervanagpu.kernels.c_types import Packed
 
 PREAMBLE = r"""#include <stddef.h>
 class float16 {

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nervanagpu import _core, c_types
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import shown
+from nervanagpu.kernels import c_types
 
 _DECLARATION = re.compile(r"^(?:(?P<raw>raw)\s+)?(?P<type>[A-Za-z_]\w*)\s+(?P<name>[A-Za-z_]\w*)$")
 _NAME = re.compile(r"^[A-Za-z_]\w*$")

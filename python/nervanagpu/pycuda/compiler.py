@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import NoReturn
 
-from nervanagpu import modules
 from nervanagpu.cuda_toolkit.nvrtc import CompileError
+from nervanagpu.kernels import modules
+from nervanagpu.kernels.toolchain import Module
 from nervanagpu.pycuda.driver import NO_TEXTURE_REFERENCES
 from nervanagpu.pycuda.function import Function
-from nervanagpu.toolchain import Module
 
 __all__ = ["DEFAULT_NVCC_FLAGS", "CompileError", "CudaModule", "DynamicSourceModule", "SourceModule", "compile"]
 DEFAULT_NVCC_FLAGS: list[str] = []

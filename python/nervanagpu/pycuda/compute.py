@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 import nervanagpu as ng
-from nervanagpu import _core, c_types
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.kernels import c_types
 from nervanagpu.placement import per_device
 from nervanagpu.protocols import StreamLike
 

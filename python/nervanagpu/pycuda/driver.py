@@ -480,16 +480,16 @@ def stop_profiler() -> None:
 
 def module_from_buffer(buffer: bytes, options: object = (), message_handler: object = None) -> CudaModule:
     """The module of a cubin's bytes."""
+    from nervanagpu.kernels.toolchain import load
     from nervanagpu.pycuda.compiler import CudaModule
-    from nervanagpu.toolchain import load
 
     return CudaModule(load(bytes(buffer)))
 
 
 def module_from_file(filename: str) -> CudaModule:
     """The module of a cubin's file."""
+    from nervanagpu.kernels.toolchain import load, read_cubin
     from nervanagpu.pycuda.compiler import CudaModule
-    from nervanagpu.toolchain import load, read_cubin
 
     return CudaModule(load(read_cubin(filename)))
 

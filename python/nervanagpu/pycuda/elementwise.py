@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nervanagpu import c_types, kernel_templates
+from nervanagpu.kernels import c_types, kernel_templates
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.arrays import VectorView, pointer_of
 from nervanagpu.pycuda.function import Function

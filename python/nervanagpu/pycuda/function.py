@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu.c_types import Packed
+from nervanagpu.kernels.c_types import Packed
+from nervanagpu.kernels.toolchain import Kernel
 from nervanagpu.pycuda.device import Device
 from nervanagpu.pycuda.driver import (
     NO_TEXTURE_REFERENCES,
@@ -21,7 +22,6 @@ from nervanagpu.pycuda.driver import (
     stream_of,
 )
 from nervanagpu.pycuda.enumerations import function_attribute
-from nervanagpu.toolchain import Kernel
 
 
 def _format_of(kind: Any) -> str:

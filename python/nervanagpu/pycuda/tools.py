@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, c_types
+from nervanagpu import _core
+from nervanagpu.kernels import c_types
 from nervanagpu.pycuda import driver
 
 if TYPE_CHECKING:

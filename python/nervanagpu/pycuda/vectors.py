@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nervanagpu import c_types
+from nervanagpu.kernels import c_types
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu.mangled import Signature, signature
+from nervanagpu.kernels.mangled import Signature, signature
 from source_tree import ROOT
 
 CUDA_C = """

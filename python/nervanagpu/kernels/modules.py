@@ -18,10 +18,10 @@ import numpy as np
 
 from nervanagpu import _core
 from nervanagpu._core import Cubin, KernelInfo, Stream
-from nervanagpu.c_types import Packed
 from nervanagpu.cuda_toolkit import nvrtc
-from nervanagpu.mangled import Signature, signature
-from nervanagpu.toolchain import Kernel, Launch, Module, assemble
+from nervanagpu.kernels.c_types import Packed
+from nervanagpu.kernels.mangled import Signature, signature
+from nervanagpu.kernels.toolchain import Kernel, Launch, Module, assemble
 
 _FLOATS = ("f16", "f32", "f64")
 _INTEGERS = {f"{sign}{bits}": (sign, bits) for sign in "su" for bits in (8, 16, 32, 64)} | {"bool": ("u", 1)}
