@@ -1,5 +1,5 @@
 // The way into every bound function. Where pybind11 finds no overload for the arguments, it raises a list of C++ signatures;
-// here that becomes a sentence that names the argument, what came and what is needed (nervanagpu/refusals.py). For calls
+// here that becomes a sentence that names the argument, what came and what is needed (nervanagpu/calls/refusals.py). For calls
 // that pybind11 takes, this is one direct call more.
 #include "python/bind.h"
 
@@ -25,7 +25,7 @@ To as(From f) {
 void reword(const py::tuple& args, const py::dict& named) {
   const py::error_already_set error;
   const py::object ours =
-      in_python([&] { return py::module_::import("nervanagpu.refusals").attr("refusal")(error.value(), args, named); });
+      in_python([&] { return py::module_::import("nervanagpu.calls.refusals").attr("refusal")(error.value(), args, named); });
   PyErr_SetObject(py::type::handle_of(ours).ptr(), ours.ptr());
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 // As messages of functions in Python have it.
 std::string shown(const py::handle& h) {
-  return py::str(py::module_::import("nervanagpu.arguments").attr("shown")(h));
+  return py::str(py::module_::import("nervanagpu.calls.arguments").attr("shown")(h));
 }
 
 std::int64_t integer_from(const py::handle& h, const char* what) {

@@ -1,4 +1,4 @@
-// The keywords that operations have in common, as nervanagpu/options.py types them. A dict of them becomes a Rounding or an
+// The keywords that operations have in common, as nervanagpu/calls/options.py types them. A dict of them becomes a Rounding or an
 // Epilogue here and nowhere else; the casters' names stand in pybind11's signatures, where refusals.py finds them.
 #pragma once
 

@@ -36,9 +36,7 @@ from nervanagpu import (
     manipulation,
     nan_functions,
     nn,
-    numpy_protocol,
     padding,
-    placement,
     polynomial_fit,
     polynomials,
     quantiles,
@@ -80,6 +78,8 @@ from nervanagpu._core import (
     synchronize,
     version,
 )
+from nervanagpu.calls import numpy_protocol, placement
+from nervanagpu.calls.precision_setting import precision
 from nervanagpu.compat.factory import NervanaGPU
 from nervanagpu.conv_pool import conv2d_max_pool2d, conv2d_max_pool2d_argmax, conv2d_max_pool2d_is_one_kernel
 from nervanagpu.convolution import (
@@ -140,7 +140,6 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
-from nervanagpu.precision_setting import precision
 from nervanagpu.random import dropout, rand, randint, randn, seed, stochastic_round
 from nervanagpu.timing import Benchmark, benchmark
 
@@ -169,7 +168,7 @@ __all__ = sorted(
 def __getattr__(name: str) -> _typing.Any:
     """NumPy's names that are about the host."""
     if not name.startswith("_") and name != "numpy_names":
-        numpy_names = _import_module("nervanagpu.numpy_names")
+        numpy_names = _import_module("nervanagpu.calls.numpy_names")
         if name in numpy_names.NAMES:
             return numpy_names.NAMES[name]
         raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}{numpy_names.absent(name)}")

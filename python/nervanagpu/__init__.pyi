@@ -397,9 +397,9 @@ from nervanagpu import linalg as linalg
 from nervanagpu import manipulation as manipulation
 from nervanagpu import nan_functions as nan_functions
 from nervanagpu import nn as nn
-from nervanagpu import numpy_protocol as numpy_protocol
+from nervanagpu.calls import numpy_protocol as numpy_protocol
 from nervanagpu import padding as padding
-from nervanagpu import placement as placement
+from nervanagpu.calls import placement as placement
 from nervanagpu import polynomial_fit as polynomial_fit
 from nervanagpu import polynomials as polynomials
 from nervanagpu import quantiles as quantiles
@@ -507,7 +507,7 @@ from nervanagpu.pooling import max_pool3d_bprop as max_pool3d_bprop
 from nervanagpu.pooling import max_pool_argmax as max_pool_argmax
 from nervanagpu.pooling import pool as pool
 from nervanagpu.pooling import pool_bprop as pool_bprop
-from nervanagpu.precision_setting import precision as precision
+from nervanagpu.calls.precision_setting import precision as precision
 from nervanagpu.random import dropout as dropout
 from nervanagpu.random import rand as rand
 from nervanagpu.random import randint as randint

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, no_bool, number, tensor
+from nervanagpu.calls.arguments import integer, no_bool, number, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.linalg import contractions

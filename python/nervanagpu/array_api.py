@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, function_table, manipulation, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.creation import Shape
 from nervanagpu.linalg import products
-from nervanagpu.protocols import DeviceLike
 from nervanagpu.reductions import Axis
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from nervanagpu import creation, dtypes, elementwise, functions, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import iterable as iterable_of
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import iterable as iterable_of
+from nervanagpu.calls.arguments import shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of

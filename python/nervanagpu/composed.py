@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, integer, no_bool, number, tensor, tensors
+from nervanagpu.calls.arguments import AxisError, choice, integer, no_bool, number, tensor, tensors
+from nervanagpu.calls.placement import per_device
 from nervanagpu.elementwise import Operand
 from nervanagpu.exceptions import ComplexWarning
 from nervanagpu.function_table import public
-from nervanagpu.placement import per_device
 from nervanagpu.reductions import operand_of
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import check_given, flag
+from nervanagpu.calls.arguments import check_given, flag
 from nervanagpu.convolution import Ints, Triple, _geometry
 from nervanagpu.pooling import Quad
 from nervanagpu.pooling import _geometry as _windows

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from nervanagpu import _core, dtypes, memory_order
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, host_array, integer, is_array_like, no_bool, number, shown
+from nervanagpu.calls.arguments import choice, host_array, integer, is_array_like, no_bool, number, shown
+from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import public
-from nervanagpu.protocols import DeviceLike
 
 if TYPE_CHECKING:
     from nervanagpu.elementwise import Operand

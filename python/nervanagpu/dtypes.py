@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, shown
+from nervanagpu.calls.arguments import choice, shown
 from nervanagpu.function_table import public
 
 if TYPE_CHECKING:

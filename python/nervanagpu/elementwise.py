@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import shown
 from nervanagpu.function_table import public
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,7 +15,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import Event, GPUTensor, Stream
-from nervanagpu.arguments import flag, is_integer, shown
+from nervanagpu.calls.arguments import flag, is_integer, shown
 
 if TYPE_CHECKING:
     from typing_extensions import CapsuleType

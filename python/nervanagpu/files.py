@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import host_array, integer, shown
+from nervanagpu.calls.arguments import host_array, integer, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes, elementwise, functions, scans, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import number
+from nervanagpu.calls.arguments import number
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.functions import _floats

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from nervanagpu.arguments import AxisError
-from nervanagpu.placement import placed
+from nervanagpu.calls.arguments import AxisError
+from nervanagpu.calls.placement import placed
 
 F = TypeVar("F", bound=Callable[..., Any])
 

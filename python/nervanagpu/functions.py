@@ -14,7 +14,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import Expression, GPUTensor
-from nervanagpu.arguments import choice, integer
+from nervanagpu.calls.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of

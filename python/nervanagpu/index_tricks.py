@@ -10,7 +10,7 @@ import numpy as np
 
 from nervanagpu import _core, algebra, composed, creation, dtypes, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, tensor
+from nervanagpu.calls.arguments import integer, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of, values_for

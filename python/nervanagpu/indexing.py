@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, check_tensors, choice, host_array, integer, no_bool, shown
+from nervanagpu.calls.arguments import AxisError, check_tensors, choice, host_array, integer, no_bool, shown
 from nervanagpu.function_table import public
 
 _NOWHERE = -(1 << 62)

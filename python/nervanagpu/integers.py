@@ -6,7 +6,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integer
+from nervanagpu.calls.arguments import choice, integer
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import axis_of, broadcast_arrays, moveaxis

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter
-from nervanagpu.arguments import choice, count, counts, dtype_name, flag, is_integer, iterable, number, shown
+from nervanagpu.calls.arguments import choice, count, counts, dtype_name, flag, is_integer, iterable, number, shown
 from nervanagpu.nn import ActivationName
 
 Ints = int | Sequence[int]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, memory_order, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import path_of, shown
+from nervanagpu.calls.arguments import path_of, shown
 
 
 class Flags:

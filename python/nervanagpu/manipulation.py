@@ -17,10 +17,20 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, memory_order, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, no_bool, shown, tensor
+from nervanagpu.calls.arguments import (
+    AxisError,
+    choice,
+    host_array,
+    integer,
+    integers,
+    iterable,
+    no_bool,
+    shown,
+    tensor,
+)
+from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.protocols import DeviceLike
 from nervanagpu.reductions import operand_of, values_for
 
 Axes = SupportsIndex | Sequence[SupportsIndex]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from nervanagpu import _core
-from nervanagpu.arguments import integer
-from nervanagpu.protocols import DeviceLike
+from nervanagpu.calls.arguments import integer
+from nervanagpu.calls.protocols import DeviceLike
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice
+from nervanagpu.calls.arguments import choice
 
 
 def wanted(function: str, order: object, among: str = "CFAK") -> str:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter, Stream
-from nervanagpu.arguments import choice, count, counts, flag, host_array, iterable, number, path_of, shown
+from nervanagpu.calls.arguments import choice, count, counts, flag, host_array, iterable, number, path_of, shown
 
 Array = npt.NDArray[np.float32]
 History = dict[str, list[float]]

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import check_tensors
-from nervanagpu.options import Rounding, keywords
+from nervanagpu.calls.arguments import check_tensors
+from nervanagpu.calls.options import Rounding, keywords
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, quantiles, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integer, shown
+from nervanagpu.calls.arguments import choice, integer, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of

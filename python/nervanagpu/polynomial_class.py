@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import composed, creation, dtypes, elementwise, polynomials
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer
+from nervanagpu.calls.arguments import integer
 from nervanagpu.reductions import operand_of
 
 if TYPE_CHECKING:

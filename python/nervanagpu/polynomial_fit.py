@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, algebra, dtypes, elementwise, linalg, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, number, shown
+from nervanagpu.calls.arguments import integer, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from nervanagpu import composed, creation, dtypes, elementwise, signals
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer
+from nervanagpu.calls.arguments import integer
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of

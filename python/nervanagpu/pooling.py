@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import check_given, flag, integers, is_integer, shown, tensor
-from nervanagpu.options import Epilogue, keywords
+from nervanagpu.calls.arguments import check_given, flag, integers, is_integer, shown, tensor
+from nervanagpu.calls.options import Epilogue, keywords
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,7 +8,7 @@ import numpy as np
 
 from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, shown
+from nervanagpu.calls.arguments import integer, shown
 
 
 def _tensor(function: str, made: object) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions, scans, selection, sorting
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integers
+from nervanagpu.calls.arguments import choice, integers
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import axis_of

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, integers, no_bool
+from nervanagpu.calls.arguments import AxisError, integers, no_bool
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 
@@ -40,7 +40,7 @@ def operand_of(x: object) -> GPUTensor:
     try:
         return creation.array(x)
     except TypeError as error:
-        from nervanagpu.refusals import no_operand
+        from nervanagpu.calls.refusals import no_operand
 
         raise no_operand(x, error) from None
 

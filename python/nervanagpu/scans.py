@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, integers, no_bool, shown
+from nervanagpu.calls.arguments import integer, integers, no_bool, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel

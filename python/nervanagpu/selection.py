@@ -10,7 +10,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integers, iterable, tensor
+from nervanagpu.calls.arguments import choice, integers, iterable, tensor
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, broadcast_to, ravel

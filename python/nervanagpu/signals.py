@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, manipulation, reductions, sorting
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integer, iterable
+from nervanagpu.calls.arguments import choice, integer, iterable
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of

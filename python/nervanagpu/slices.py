@@ -11,7 +11,7 @@ import numpy as np
 
 from nervanagpu import composed, creation, dtypes, manipulation
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integers, shown
+from nervanagpu.calls.arguments import integers, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import axis_of

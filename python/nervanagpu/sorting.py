@@ -14,7 +14,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, selection
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, flag, integer, integers, iterable, no_bool, number, shown
+from nervanagpu.calls.arguments import choice, flag, integer, integers, iterable, no_bool, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel

@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes, elementwise, manipulation, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer
+from nervanagpu.calls.arguments import integer
 from nervanagpu.reductions import operand_of
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, algebra, dtypes, manipulation, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import is_integer, shown
+from nervanagpu.calls.arguments import is_integer, shown
 from nervanagpu.elementwise import _result
 from nervanagpu.function_table import public
 from nervanagpu.linalg.products import product

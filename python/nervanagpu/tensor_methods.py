@@ -28,10 +28,10 @@ from nervanagpu import (
     tensor_state,
 )
 from nervanagpu._core import Expression, GPUTensor
-from nervanagpu.arguments import check_tensors, integer
+from nervanagpu.calls.arguments import check_tensors, integer
+from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import TABLE
 from nervanagpu.linalg import products
-from nervanagpu.protocols import DeviceLike
 
 if TYPE_CHECKING:
     from nervanagpu._core import DeviceInfo

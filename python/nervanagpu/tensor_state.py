@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer
+from nervanagpu.calls.arguments import integer
 from nervanagpu.manipulation import ravel
 
 _made_read_only: dict[int, weakref.ref[GPUTensor]] = {}  # by setflags

@@ -9,7 +9,7 @@ from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import Event, GPUTensor, Stream
-from nervanagpu.arguments import integer, shown
+from nervanagpu.calls.arguments import integer, shown
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import Expression, GPUTensor
-from nervanagpu.arguments import choice, shown, tensor
+from nervanagpu.calls.arguments import choice, shown, tensor
 
 if TYPE_CHECKING:
     from nervanagpu.elementwise import Operand

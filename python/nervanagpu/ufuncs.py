@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integers, no_bool, tensor
+from nervanagpu.calls.arguments import integers, no_bool, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import TABLE
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel

@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, number
+from nervanagpu.calls.arguments import integer, number
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of

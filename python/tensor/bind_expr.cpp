@@ -52,7 +52,7 @@ bool is_list(const py::handle& h) {
 
 // A range, a buffer, what has __array__: NumPy makes an array of it.
 bool asks_numpy(const char* question, const py::handle& h) {
-  return in_python([&] { return py::module_::import("nervanagpu.arguments").attr(question)(h); }).cast<bool>();
+  return in_python([&] { return py::module_::import("nervanagpu.calls.arguments").attr(question)(h); }).cast<bool>();
 }
 
 bool is_operand(const py::handle& h) {
@@ -232,9 +232,9 @@ Expr expr_from(const py::handle& h) {
   if (plain || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);  // others may have masks
   if (is_list(h) || asks_numpy("is_array_like", h)) {
     return strong(
-        in_python([&] { return py::module_::import("nervanagpu.arguments").attr("host_array")("operand", h); }));
+        in_python([&] { return py::module_::import("nervanagpu.calls.arguments").attr("host_array")("operand", h); }));
   }
-  const py::object name = in_python([&] { return py::module_::import("nervanagpu.refusals").attr("operand_name")(h); });
+  const py::object name = in_python([&] { return py::module_::import("nervanagpu.calls.refusals").attr("operand_name")(h); });
   throw TypeError(std::string(py::str(name)) + " is " + std::string(py::str(py::type::of(h).attr("__name__"))) +
                   "; needs a GPUTensor, a number, a list or a NumPy array");
 }

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, linalg
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, dtype_name, integer
+from nervanagpu.calls.arguments import check_tensors, dtype_name, integer
 from nervanagpu.compat.factory_conv import ConvFactory
 from nervanagpu.compat.factory_elementwise import ElementwiseFactory
 from nervanagpu.compat.factory_pool import PoolFactory

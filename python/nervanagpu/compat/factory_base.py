@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from nervanagpu import _core
 from nervanagpu._core import Event, GPUTensor, Stream
-from nervanagpu.arguments import integer
-from nervanagpu.options import Rounding
+from nervanagpu.calls.arguments import integer
+from nervanagpu.calls.options import Rounding
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 

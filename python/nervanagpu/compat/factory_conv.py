@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, convolution
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, dtype_name, integer, integers, shown
+from nervanagpu.calls.arguments import check_tensors, dtype_name, integer, integers, shown
 from nervanagpu.compat.factory_base import FactoryBase
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from nervanagpu import _core, composed, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, check_tensors, integer
+from nervanagpu.calls.arguments import AxisError, check_tensors, integer
 from nervanagpu.compat.factory_base import FactoryBase
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import Axis

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, pooling
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, choice, dtype_name, integer, integers, shown
+from nervanagpu.calls.arguments import check_tensors, choice, dtype_name, integer, integers, shown
 from nervanagpu.compat.factory_base import FactoryBase
 
 _Quad = tuple[int, int, int, int]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nervanagpu import _core, memory_order
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, host_array, integer, shown
+from nervanagpu.calls.arguments import choice, host_array, integer, shown
 from nervanagpu.creation import Shape
 
 __all__ = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, shown
+from nervanagpu.calls.arguments import integer, shown
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy import device_code, kernels
 from nervanagpu.cupy.parameters import c_name, check_name, parameters, typedefs
 from nervanagpu.kernels import kernel_templates
-from nervanagpu.protocols import StreamLike
 
 _TEXT = """{head}{typedefs}{preamble}
 extern "C" __global__ void ng_{name}({declarations})

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from nervanagpu import composed, exchange, functions, manipulation, reductions, scans, sorting
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, shown
+from nervanagpu.calls.arguments import choice, shown
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy.creation import asarray
 from nervanagpu.layout import on_host
-from nervanagpu.protocols import StreamLike
 from nervanagpu.reductions import operand_of
 
 P = ParamSpec("P")

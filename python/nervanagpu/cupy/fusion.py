@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from nervanagpu import _core, creation
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import shown
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy import device_code
 from nervanagpu.cupy.parameters import Parameter, c_name, dtype_of, types_of
-from nervanagpu.protocols import StreamLike
 
 
 def checked(title: str, args: Sequence[Any], given: Sequence[Parameter], results: Sequence[Parameter]) -> list[Any]:

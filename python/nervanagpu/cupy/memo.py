@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, ParamSpec, TypeVar
 
 from nervanagpu import _core
-from nervanagpu.arguments import flag
+from nervanagpu.calls.arguments import flag
 
 __all__ = ["clear_memo", "memoize"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import shown
 from nervanagpu.kernels import c_types
 
 _DECLARATION = re.compile(r"^(?:(?P<raw>raw)\s+)?(?P<type>[A-Za-z_]\w*)\s+(?P<name>[A-Za-z_]\w*)$")

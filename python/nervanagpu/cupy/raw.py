@@ -10,12 +10,12 @@ import numpy as np
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import path_of, shown
+from nervanagpu.calls.arguments import path_of, shown
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy.kernels import stream_of
 from nervanagpu.kernels.c_types import Packed
 from nervanagpu.kernels.modules import SourceModule
 from nervanagpu.kernels.toolchain import Kernel, Module, load, read_cubin
-from nervanagpu.protocols import StreamLike
 
 if TYPE_CHECKING:
     import numpy.typing as npt

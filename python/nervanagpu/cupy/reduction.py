@@ -14,12 +14,12 @@ import numpy as np
 
 from nervanagpu import _core, creation
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, flag, integers, shown
+from nervanagpu.calls.arguments import AxisError, flag, integers, shown
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy import device_code, kernels
 from nervanagpu.cupy.parameters import c_name, check_name, parameters, typedefs
 from nervanagpu.kernels import kernel_templates
 from nervanagpu.kernels.modules import SourceModule
-from nervanagpu.protocols import StreamLike
 
 _THREADS = 256
 _TEXT = """{head}{typedefs}{preamble}

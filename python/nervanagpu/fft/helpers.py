@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from nervanagpu import composed, creation
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, number
+from nervanagpu.calls.arguments import integer, number
+from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.operands import as_tensor, axes_of
-from nervanagpu.protocols import DeviceLike
 
 
 def _frequencies(function: str, n: object, d: object) -> tuple[int, float]:

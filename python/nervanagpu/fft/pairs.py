@@ -6,8 +6,8 @@ import numpy as np
 
 from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
+from nervanagpu.calls.placement import per_device
 from nervanagpu.linalg.operands import as_tensor
-from nervanagpu.placement import per_device
 
 _COMPLEX = {"complex64": np.float32, "complex128": np.float64}
 _SINGLE = ("float16", "bfloat16", "float32", "complex64")

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, integer, integers, is_integer, iterable, no_bool, shown
+from nervanagpu.calls.arguments import AxisError, choice, integer, integers, is_integer, iterable, no_bool, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.fft import cufft, host, pairs
 from nervanagpu.linalg import backend as place

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from nervanagpu import _core
-from nervanagpu.arguments import choice, either, shown
+from nervanagpu.calls.arguments import choice, either, shown
 
 FLOATS = ("float32", "float16", "bfloat16")
 PRECISIONS = ("strict", "tensor")  # an ng_precision each

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 
-from nervanagpu.arguments import choice, flag, integer
+from nervanagpu.calls.arguments import choice, flag, integer
 from nervanagpu.jax import checks, geometry
 from nervanagpu.jax.activations import ACTIVATIONS, activated, kept, through
 from nervanagpu.jax.calls import Numbers, batched_by, call, differentiable, one_by_one

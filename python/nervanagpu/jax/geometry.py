@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from nervanagpu.arguments import choice, integer, is_integer, shown
+from nervanagpu.calls.arguments import choice, integer, is_integer, shown
 
 Ints = int | Sequence[int]
 Padding = int | str | Sequence[int | tuple[int, int]]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 
-from nervanagpu.arguments import flag
+from nervanagpu.calls.arguments import flag
 from nervanagpu.jax import checks, geometry
 from nervanagpu.jax.calls import batched_by, call_one, differentiable
 from nervanagpu.jax.geometry import Ints, Padding, Triple

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 
-from nervanagpu.arguments import choice, flag, iterable
+from nervanagpu.calls.arguments import choice, flag, iterable
 from nervanagpu.jax import checks
 from nervanagpu.jax.activations import ACTIVATIONS, activated, kept, through
 from nervanagpu.jax.calls import Numbers, batched_by, call, call_one, differentiable

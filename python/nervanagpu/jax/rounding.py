@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import jax
 
 from nervanagpu import _core
-from nervanagpu.arguments import dtype_name, either, integer
+from nervanagpu.calls.arguments import dtype_name, either, integer
 from nervanagpu.jax import checks
 from nervanagpu.jax.calls import batched_by, call_as, differentiable
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from nervanagpu import _core
+from nervanagpu.calls.placement import per_device
 from nervanagpu.kernels.c_types import Packed
 from nervanagpu.kernels.modules import SourceModule
 from nervanagpu.kernels.toolchain import Kernel
-from nervanagpu.placement import per_device
 
 THREADS = 256
 SCAN_ITEMS = 8  # of a thread: one tile is THREADS times as many

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, integers
+from nervanagpu.calls.arguments import check_tensors, integers
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, host_array, shown
+from nervanagpu.calls.arguments import choice, host_array, shown
 
 # Axes of an image's texels, outermost first, without channels.
 _AXES = {

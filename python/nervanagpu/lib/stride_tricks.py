@@ -7,7 +7,7 @@ from typing import Any
 
 from nervanagpu import _core, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import flag, integers, shown
+from nervanagpu.calls.arguments import flag, integers, shown
 from nervanagpu.manipulation import axis_of, broadcast_arrays, broadcast_to
 from nervanagpu.reductions import operand_of
 

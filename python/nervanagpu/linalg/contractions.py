@@ -10,7 +10,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, integers, is_integer, iterable, shown
+from nervanagpu.calls.arguments import integer, integers, is_integer, iterable, shown
 from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, axis_of, check_matrices, conjugate, stored
 from nervanagpu.linalg.products import product
 from nervanagpu.linalg.triangles import eye

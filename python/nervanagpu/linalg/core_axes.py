@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, integer, is_integer, shown
+from nervanagpu.calls.arguments import AxisError, integer, is_integer, shown
 
 # Core axes of the operands and of the result; ? may be missing, and is where a matrix is given as a vector.
 _CORES = {

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, flag
+from nervanagpu.calls.arguments import choice, flag
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.backend import backend
 from nervanagpu.linalg.operands import adjoint, check_matrices, inexact

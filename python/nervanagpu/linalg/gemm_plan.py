@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Pieces
-from nervanagpu.arguments import tensor
+from nervanagpu.calls.arguments import tensor
+from nervanagpu.calls.options import Rounding, check_clip, keywords
 from nervanagpu.linalg.products import check_factors, check_pieces
-from nervanagpu.options import Rounding, check_clip, keywords
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

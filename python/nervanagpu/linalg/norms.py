@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import flag, number, shown
+from nervanagpu.calls.arguments import flag, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.contractions import finite_eps
 from nervanagpu.linalg.decompositions import singular_values, svdvals

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, integer, is_integer, shown, tensor
+from nervanagpu.calls.arguments import AxisError, integer, is_integer, shown, tensor
 
 LinAlgError = np.linalg.LinAlgError
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from nervanagpu import _core, array_checks, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor, Pieces, Stream
-from nervanagpu.arguments import dtype_name, is_array_like, is_operand, iterable, number, tensor
+from nervanagpu.calls.arguments import dtype_name, is_array_like, is_operand, iterable, number, tensor
+from nervanagpu.calls.options import Rounding, check_clip, differ, keywords
+from nervanagpu.calls.precision_setting import at
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
-from nervanagpu.options import Rounding, check_clip, differ, keywords
-from nervanagpu.precision_setting import at
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -13,7 +13,7 @@ import numpy as np
 
 from nervanagpu import creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, number, shown
+from nervanagpu.calls.arguments import integer, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.backend import backend
 from nervanagpu.linalg.contractions import finite_eps

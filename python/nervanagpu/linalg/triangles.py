@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from nervanagpu import creation, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer
+from nervanagpu.calls.arguments import integer
+from nervanagpu.calls.placement import per_device
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.operands import as_tensor
-from nervanagpu.placement import per_device
 
 
 @per_device(maxsize=32)

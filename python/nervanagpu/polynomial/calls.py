@@ -16,8 +16,8 @@ from numpy import polynomial as theirs
 
 from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.calls.placement import placed
 from nervanagpu.elementwise import Operand
-from nervanagpu.placement import placed
 from nervanagpu.reductions import operand_of
 
 if TYPE_CHECKING:

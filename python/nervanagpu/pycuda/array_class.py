@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.protocols import AllocatorLike, StreamLike
+from nervanagpu.calls.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute, driver, operators
 from nervanagpu.pycuda.arrays import dense_strides, is_dense
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nervanagpu.calls.protocols import AllocatorLike, StreamLike
 from nervanagpu.kernels import c_types
-from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute, creation
 from nervanagpu.pycuda.array_class import GPUArray, Shape
 

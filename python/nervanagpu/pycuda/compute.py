@@ -13,9 +13,9 @@ import numpy.typing as npt
 import nervanagpu as ng
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.calls.placement import per_device
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.kernels import c_types
-from nervanagpu.placement import per_device
-from nervanagpu.protocols import StreamLike
 
 if TYPE_CHECKING:
     from nervanagpu.pycuda.array_class import GPUArray

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core
-from nervanagpu.protocols import StreamLike
+from nervanagpu.calls.protocols import StreamLike
 
 if TYPE_CHECKING:
     from nervanagpu._core import GPUTensor

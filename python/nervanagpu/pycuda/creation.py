@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu.protocols import AllocatorLike, StreamLike
+from nervanagpu.calls.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.array_class import GPUArray, Shape
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nervanagpu.protocols import StreamLike
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.pycuda import compute
 from nervanagpu.pycuda.array_class import GPUArray
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import nervanagpu as ng
 from nervanagpu import _core
-from nervanagpu.protocols import StreamLike
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.pycuda import compute
 from nervanagpu.pycuda.array_class import GPUArray, Shape
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import shown
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.function import Function
 from nervanagpu.pycuda.tools import dtype_to_ctype

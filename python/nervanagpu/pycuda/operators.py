@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nervanagpu.protocols import AllocatorLike, StreamLike
+from nervanagpu.calls.protocols import AllocatorLike, StreamLike
 from nervanagpu.pycuda import compute
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nervanagpu.calls.protocols import AllocatorLike
 from nervanagpu.kernels import c_types, kernel_templates
-from nervanagpu.protocols import AllocatorLike
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.elementwise import Arguments, declarations, selected, values_for
 

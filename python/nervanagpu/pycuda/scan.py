@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from nervanagpu.calls.protocols import AllocatorLike
 from nervanagpu.kernels import c_types, kernel_templates
-from nervanagpu.protocols import AllocatorLike
 from nervanagpu.pycuda import driver
 from nervanagpu.pycuda.arrays import VectorView
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, elementwise, reductions, sorting
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, shown
+from nervanagpu.calls.arguments import integer, shown
 from nervanagpu.elementwise import where
 from nervanagpu.random.gamma_based import Gammas
 from nervanagpu.random.source import Operand, Size, parameters

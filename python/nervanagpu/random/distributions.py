@@ -25,7 +25,7 @@ from nervanagpu import (
     sorting,
 )
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, flag, integer, is_integer, number, shown, tensor
+from nervanagpu.calls.arguments import choice, flag, integer, is_integer, number, shown, tensor
 from nervanagpu.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.random import host_sampling
 from nervanagpu.random.discrete import Counts

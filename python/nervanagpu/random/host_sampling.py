@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import creation
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import tensor
+from nervanagpu.calls.arguments import tensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,7 +11,7 @@ import numpy as np
 
 from nervanagpu import _core, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import shown
 from nervanagpu.random import counters_after
 from nervanagpu.reductions import operand_of
 

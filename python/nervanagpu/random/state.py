@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, random
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, shown
+from nervanagpu.calls.arguments import integer, shown
 from nervanagpu.random.distributions import (
     MT19937,
     PCG64,

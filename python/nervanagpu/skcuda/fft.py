@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, integers, tensor
+from nervanagpu.calls.arguments import integer, integers, tensor
+from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.fft import transforms
-from nervanagpu.protocols import StreamLike
 from nervanagpu.skcuda import arrays
 
 

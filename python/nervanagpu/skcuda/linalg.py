@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nervanagpu import elementwise, reductions
 from nervanagpu import linalg as ours
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integer, tensor
+from nervanagpu.calls.arguments import choice, integer, tensor
 from nervanagpu.linalg import triangles
 from nervanagpu.linalg.decompositions import decomposed
 from nervanagpu.linalg.operands import adjoint, check_matrices, conjugate, inexact

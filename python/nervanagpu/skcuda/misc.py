@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, tensor
+from nervanagpu.calls.arguments import integer, tensor
+from nervanagpu.calls.protocols import AllocatorLike, StreamLike
 from nervanagpu.creation import Shape, zeros_like
 from nervanagpu.elementwise import add, divide, multiply, subtract
-from nervanagpu.protocols import AllocatorLike, StreamLike
 from nervanagpu.reductions import max, mean, min, sum
 from nervanagpu.scans import cumsum
 from nervanagpu.skcuda import arrays

@@ -10,7 +10,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu.options import DEFAULTS, Epilogue, Rounding
+from nervanagpu.calls.options import DEFAULTS, Epilogue, Rounding
 
 X = np.linspace(-2, 2, 2 * 6 * 6 * 4, dtype=np.float32).reshape(2, 6, 6, 4)
 ROUNDED = ("convert", "add", "activation", "activation_bprop", "bias_add", "bias_grad", "sgd_update", "softmax_bprop")

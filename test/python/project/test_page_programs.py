@@ -115,7 +115,7 @@ import jax
 w, x = jax.numpy.ones((4, 3)), jax.numpy.ones((2, 4))
 """,
     ("python/nervanagpu/nan_trap.py", 0): "train = ng.device",
-    ("python/nervanagpu/precision_setting.py", 0): """
+    ("python/nervanagpu/calls/precision_setting.py", 0): """
 a, b, x, w = ng.rand(4, 4), ng.rand(4, 4), ng.rand(1, 4, 4, 4), ng.rand(4, 3, 3, 4)
 """,
     ("python/nervanagpu/pycuda/reduction.py", 0): "from nervanagpu.pycuda.reduction import ReductionKernel",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 
 from nervanagpu import _core
-from nervanagpu.arguments import shown
-from nervanagpu.protocols import StreamLike
+from nervanagpu.calls.arguments import shown
+from nervanagpu.calls.protocols import StreamLike
 
 _state = threading.local()
 

@@ -18,8 +18,8 @@ import types
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nervanagpu import options
-from nervanagpu.arguments import either, is_integer, shown
+from nervanagpu.calls import options
+from nervanagpu.calls.arguments import either, is_integer, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,7 +1,7 @@
 """The keywords that operations have in common.
 
 A function takes them as `**rounding: Unpack[Rounding]` or `**epilogue: Unpack[Epilogue]` and hands the dict on. The
-compiled module unpacks it (python/options.h), and nervanagpu.refusals says what does not fit.
+compiled module unpacks it (python/options.h), and nervanagpu.calls.refusals says what does not fit.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import files, float_errors, polynomial, pyfunctions, testing, typing
+from nervanagpu import files, polynomial, pyfunctions, testing, typing
+from nervanagpu.calls import float_errors
 from nervanagpu.iteration import ndenumerate, nditer, nested_iters
 from nervanagpu.layout import Flat
 from nervanagpu.lib import scimath

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 
 from nervanagpu import _core
-from nervanagpu.arguments import shown
+from nervanagpu.calls.arguments import shown
 
 
 class precision:

@@ -14,9 +14,9 @@ import numpy as np
 
 from nervanagpu import creation, files, linalg
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import tensor
+from nervanagpu.calls.arguments import tensor
+from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import of_numpy
-from nervanagpu.protocols import DeviceLike
 
 # Functions that are in no table for NumPy: they have other defaults, or no tensors among their results.
 _ELSEWHERE: tuple[tuple[Any, Any, str], ...] = (

@@ -21,7 +21,7 @@ from typing import Any
 
 from nervanagpu import _core, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, shown
+from nervanagpu.calls.arguments import choice, shown
 from nervanagpu.function_table import TABLE
 
 _MODES = ("ignore", "warn", "raise", "call", "print", "log")

@@ -1,7 +1,7 @@
 """Arguments of functions that are written in Python: checked, and refused by name.
 
 Every message says which argument it is, what came and what is needed. The functions that are not written in Python
-answer alike: nervanagpu.refusals.
+answer alike: nervanagpu.calls.refusals.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What every call goes through: arguments, keywords, devices, errors, and NumPy's protocols."""
