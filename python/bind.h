@@ -153,7 +153,7 @@ void sum_up(GemmOptions& options, const Sums& sums);
 // The stream that None or a Stream names.
 Stream stream_from(const py::object& stream);
 void wait_for(const py::object& stream);  // for its work; None: for nothing
-// The array by rows as `order` wants it, or written to `out` (nervanagpu.layout).
+// The array by rows as `order` wants it, or written to `out` (nervanagpu.arrays.layout).
 py::object on_host(const py::array& array, const py::object& order, const py::object& out);
 
 }  // namespace nervanagpu::python

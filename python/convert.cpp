@@ -228,7 +228,7 @@ void set_shape(Tensor& t, const py::object& shape) {
 }
 
 void set_dtype(const py::object& tensor, const py::object& dtype) {
-  in_python([&] { return py::module_::import("nervanagpu.tensor_state").attr("set_dtype")(tensor, dtype); });
+  in_python([&] { return py::module_::import("nervanagpu.arrays.tensor_state").attr("set_dtype")(tensor, dtype); });
 }
 
 Tensor index(const Tensor& t, const py::object& key) {

@@ -19,35 +19,24 @@ import numpy as _numpy
 
 from nervanagpu import (
     algebra,
-    array_checks,
-    dtypes,
-    exchange,
     fft,
-    files,
     floats,
     function_table,
     functions,
     gufuncs,
-    index_tricks,
     integers,
     layers,
     lib,
     linalg,
-    manipulation,
     nan_functions,
     nn,
-    padding,
     polynomial_fit,
     polynomials,
     quantiles,
     scans,
-    selection,
     signals,
-    slices,
     sorting,
     summation,
-    tensor_methods,
-    text,
     ufuncs,
     windows,
 )
@@ -78,6 +67,22 @@ from nervanagpu._core import (
     synchronize,
     version,
 )
+from nervanagpu.arrays import (
+    array_checks,
+    dtypes,
+    exchange,
+    files,
+    index_tricks,
+    manipulation,
+    padding,
+    selection,
+    slices,
+    tensor_methods,
+    text,
+)
+from nervanagpu.arrays.creation import pinned, wrap
+from nervanagpu.arrays.exchange import from_cuda_array, from_dlpack
+from nervanagpu.arrays.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
 from nervanagpu.calls import numpy_protocol, placement
 from nervanagpu.calls.precision_setting import precision
 from nervanagpu.compat.factory import NervanaGPU
@@ -97,7 +102,6 @@ from nervanagpu.convolution import (
     deconv2d,
     deconv3d,
 )
-from nervanagpu.creation import pinned, wrap
 from nervanagpu.cuda_toolkit.nvrtc import CompileError
 from nervanagpu.cupy import cuda
 from nervanagpu.cupy.cuda.memory import get_default_memory_pool, get_default_pinned_memory_pool
@@ -106,8 +110,6 @@ from nervanagpu.cupy.fusion import fuse
 from nervanagpu.cupy.raw import RawKernel, RawModule
 from nervanagpu.cupy.reduction import ReductionKernel
 from nervanagpu.elementwise import evaluate, explain, launch_count
-from nervanagpu.exchange import from_cuda_array, from_dlpack
-from nervanagpu.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
 from nervanagpu.kernels.modules import SassModule, SourceModule
 from nervanagpu.kernels.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.kernels.textures import Image, Surface, Texture, image, surface, texture

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from typing_extensions import CapsuleType
 
 from nervanagpu._methods import Methods
+from nervanagpu.arrays.layout import Data, Flags, Flat
 from nervanagpu.calls.options import Epilogue, Rounding
 from nervanagpu.calls.protocols import DeviceLike, StreamLike
 from nervanagpu.compat.factory import NervanaGPU
-from nervanagpu.layout import Data, Flags, Flat
 from nervanagpu.pycuda.driver import DeviceAllocation
 
 _Shape = SupportsIndex | Sequence[SupportsIndex]

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
+from nervanagpu import _core, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
+from nervanagpu.arrays.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import integer, no_bool, number, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.linalg import contractions
 from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
-from nervanagpu.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.reductions import operand_of
 
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, function_table, manipulation, reductions
+from nervanagpu import _core, elementwise, function_table, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, manipulation
+from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.protocols import DeviceLike
-from nervanagpu.creation import Shape
 from nervanagpu.linalg import products
 from nervanagpu.reductions import Axis
 
@@ -44,7 +45,7 @@ _REAL = float64
 
 def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: object = None) -> GPUTensor:
     """nervanagpu.from_dlpack."""
-    from nervanagpu import exchange
+    from nervanagpu.arrays import exchange
 
     made = exchange.from_dlpack(x)
     if device is not None:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import AxisError, choice, integer, no_bool, number, tensor, tensors
 from nervanagpu.calls.placement import per_device
 from nervanagpu.elementwise import Operand

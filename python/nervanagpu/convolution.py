@@ -40,10 +40,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
+from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.arguments import check_given, integers, is_integer, number
 from nervanagpu.calls.options import Epilogue, check_clip, keywords
 from nervanagpu.calls.precision_setting import at
-from nervanagpu.creation import Shape
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

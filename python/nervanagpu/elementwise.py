@@ -26,8 +26,9 @@ from typing import Any, Protocol, SupportsComplex, SupportsFloat, TypeAlias, Typ
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, ufunc_keywords
+from nervanagpu import _core, ufunc_keywords
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import shown
 from nervanagpu.function_table import public
 
@@ -426,7 +427,7 @@ def where(
 ) -> GPUTensor | tuple[GPUTensor, ...]:
     """a where the condition is not 0, else b; of the condition alone its nonzero()."""
     if a is None and b is None:
-        from nervanagpu import indexing
+        from nervanagpu.arrays import indexing
 
         return indexing.nonzero(_tensor(condition))
     if a is None or b is None:

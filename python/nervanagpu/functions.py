@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import Expression, GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
@@ -124,7 +125,7 @@ def logaddexp2(a: Operand, b: Operand) -> GPUTensor:
 @elementwise.of_two
 def nextafter(a: Operand, b: Operand) -> GPUTensor:
     """The next number of the dtype after a on the way to b; integers become floats as in exp."""
-    from nervanagpu.manipulation import broadcast_arrays
+    from nervanagpu.arrays.manipulation import broadcast_arrays
 
     first, second = _floats(a, b)
     dtype = elementwise.add(first, second).dtype  # numbers are weak

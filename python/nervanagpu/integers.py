@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, reductions
+from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
+from nervanagpu.arrays.manipulation import axis_of, broadcast_arrays, moveaxis
 from nervanagpu.calls.arguments import choice, integer
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.manipulation import axis_of, broadcast_arrays, moveaxis
 from nervanagpu.reductions import operand_of
 
 _STEPS = 8  # of Euclid's algorithm in a kernel; 64-bit numbers take 92 at most

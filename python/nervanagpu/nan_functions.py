@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from nervanagpu import _core, dtypes, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import Axis, operand_of

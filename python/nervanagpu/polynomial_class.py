@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from nervanagpu import composed, creation, dtypes, elementwise, polynomials
+from nervanagpu import composed, elementwise, polynomials
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import integer
 from nervanagpu.reductions import operand_of
 

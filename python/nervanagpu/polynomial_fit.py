@@ -7,8 +7,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from nervanagpu import _core, algebra, dtypes, elementwise, linalg, reductions
+from nervanagpu import _core, algebra, elementwise, linalg, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes
 from nervanagpu.calls.arguments import integer, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public

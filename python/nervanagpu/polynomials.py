@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nervanagpu import composed, creation, dtypes, elementwise, signals
+from nervanagpu import composed, elementwise, signals
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import integer
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import integer, shown
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions, scans, selection, sorting
+from nervanagpu import _core, composed, elementwise, reductions, scans, sorting
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, selection
+from nervanagpu.arrays.manipulation import axis_of
 from nervanagpu.calls.arguments import choice, integers
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.manipulation import axis_of
 from nervanagpu.reductions import Axis, operand_of
 
 # Of n elements the quantile q lies at n * q + (alpha + q * (1 - alpha - beta)) - 1 of the row in order.

@@ -22,8 +22,9 @@ from typing import Any, Literal, TypeAlias, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, ufunc_keywords
+from nervanagpu import _core, elementwise, ufunc_keywords
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import AxisError, integers, no_bool
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public

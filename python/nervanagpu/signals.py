@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, manipulation, reductions, sorting
+from nervanagpu import _core, composed, elementwise, reductions, sorting
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, manipulation
 from nervanagpu.calls.arguments import choice, integer, iterable
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public

@@ -12,12 +12,13 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, selection
+from nervanagpu import _core, composed, elementwise, reductions, scans
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, indexing, selection
+from nervanagpu.arrays.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import choice, flag, integer, integers, iterable, no_bool, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.reductions import operand_of
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, algebra, dtypes, manipulation, reductions
+from nervanagpu import _core, algebra, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes, manipulation
 from nervanagpu.calls.arguments import is_integer, shown
 from nervanagpu.elementwise import _result
 from nervanagpu.function_table import public

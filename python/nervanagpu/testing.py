@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes
 
 _COMPARISONS = (
     "assert_allclose",

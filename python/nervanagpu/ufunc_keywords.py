@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes
+from nervanagpu import _core
 from nervanagpu._core import Expression, GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import choice, shown, tensor
 
 if TYPE_CHECKING:

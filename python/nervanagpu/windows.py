@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, reductions
+from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import integer, number
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public

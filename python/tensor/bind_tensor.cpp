@@ -76,7 +76,7 @@ py::object fitting(const Tensor& t, Dtype dtype, const py::object& value, bool a
   const py::dtype wanted = numpy_dtype(dtype);
   const bool listed = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
   py::object array = in_python([&] {
-    return listed ? py::module_::import("nervanagpu.dtypes").attr("from_list")(value, wanted)
+    return listed ? py::module_::import("nervanagpu.arrays.dtypes").attr("from_list")(value, wanted)
                   : numpy.attr("asarray")(value);
   });
   if (assigned && is_float(value) && kind_rank(t.dtype()) < 3 && t.dtype() != Dtype::boolean) {
@@ -172,7 +172,7 @@ bool is_number(const py::handle& h) {
   return l != nullptr && l->number();
 }
 
-// Whether a part of a key is an array, a sequence that becomes one, or a bool: what nervanagpu.indexing does.
+// Whether a part of a key is an array, a sequence that becomes one, or a bool: what nervanagpu.arrays.indexing does.
 bool is_array(const py::handle& part) {
   PyObject* p = part.ptr();
   if (PyLong_CheckExact(p) != 0 || PySlice_Check(p) != 0 || part.is_none() || p == Py_Ellipsis) return false;
@@ -227,7 +227,7 @@ bool has_ellipsis(const py::object& key) {
 // One element, x[i] or x[i, j], is a number, not a view: what is written to x later does not change it. x[i, ...] is one.
 py::object item(const Held& self, const py::object& key) {
   if (names_elements(key)) {
-    return in_python([&] { return py::module_::import("nervanagpu.indexing").attr("getitem")(self.object, key); });
+    return in_python([&] { return py::module_::import("nervanagpu.arrays.indexing").attr("getitem")(self.object, key); });
   }
   Tensor view = index(*self.tensor, key);
   if (view.ndim() == 0 && can_evaluate() && !has_ellipsis(key)) {
@@ -296,7 +296,7 @@ void assign_item(const py::object& object, const py::object& key, const py::obje
   }
   const auto& self = object.cast<const Tensor&>();
   if (names_elements(key)) {
-    in_python([&] { py::module_::import("nervanagpu.indexing").attr("setitem")(self, key, value); });
+    in_python([&] { py::module_::import("nervanagpu.arrays.indexing").attr("setitem")(self, key, value); });
     if (checks_results()) check_result(py::cast(self));
     return;
   }
@@ -336,7 +336,7 @@ void warn_of_lost_parts(const std::string& from, Dtype to) {
 py::object on_host(const py::array& array, const py::object& order, const py::object& out) {
   const bool by_rows = PyUnicode_Check(order.ptr()) != 0 && PyUnicode_CompareWithASCIIString(order.ptr(), "C") == 0;
   if (out.is_none() && by_rows) return array;
-  return in_python([&] { return py::module_::import("nervanagpu.layout").attr("on_host")(array, order, out); });
+  return in_python([&] { return py::module_::import("nervanagpu.arrays.layout").attr("on_host")(array, order, out); });
 }
 
 namespace {

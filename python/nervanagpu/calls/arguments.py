@@ -190,7 +190,7 @@ def tensors(function: str, name: str, value: object) -> list[GPUTensor]:
 def _as_tensor(function: str, name: str, value: object) -> GPUTensor:
     """Numbers and what NumPy makes arrays of as tensors, too."""
     if not isinstance(value, GPUTensor) and (isinstance(value, int | float | complex) or is_array_like(value)):
-        from nervanagpu import creation
+        from nervanagpu.arrays import creation
 
         return creation.array(value)
     return tensor(function, name, value)

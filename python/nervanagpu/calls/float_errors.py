@@ -19,8 +19,9 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from nervanagpu import _core, dtypes, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes
 from nervanagpu.calls.arguments import choice, shown
 from nervanagpu.function_table import TABLE
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import files, polynomial, pyfunctions, testing, typing
+from nervanagpu import polynomial, pyfunctions, testing, typing
+from nervanagpu.arrays import files
+from nervanagpu.arrays.iteration import ndenumerate, nditer, nested_iters
+from nervanagpu.arrays.layout import Flat
+from nervanagpu.arrays.slices import broadcast
 from nervanagpu.calls import float_errors
-from nervanagpu.iteration import ndenumerate, nditer, nested_iters
-from nervanagpu.layout import Flat
 from nervanagpu.lib import scimath
 from nervanagpu.polynomial_class import poly1d
-from nervanagpu.slices import broadcast
 
 # NumPy's own: what they do concerns arrays of the host, texts of numbers, or questions about dtypes.
 _THEIRS = """

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, files, linalg
+from nervanagpu import linalg
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, files
 from nervanagpu.calls.arguments import tensor
 from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import of_numpy

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, elementwise, indexing, linalg, random, reductions
+from nervanagpu import _core, composed, elementwise, linalg, random, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, indexing
 from nervanagpu.compat import cudamat_learn as learn  # noqa: F401
 
 Number = float | int

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, linalg
+from nervanagpu import _core, linalg
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
+from nervanagpu.arrays.creation import Shape
+from nervanagpu.arrays.tensor_methods import facts_of
 from nervanagpu.calls.arguments import check_tensors, dtype_name, integer
 from nervanagpu.compat.factory_conv import ConvFactory
 from nervanagpu.compat.factory_elementwise import ElementwiseFactory
 from nervanagpu.compat.factory_pool import PoolFactory
-from nervanagpu.creation import Shape
-from nervanagpu.tensor_methods import facts_of
 
 
 class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):

@@ -11,13 +11,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from nervanagpu import _core, composed, elementwise, indexing, reductions
+from nervanagpu import _core, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import indexing
+from nervanagpu.arrays.tensor_methods import facts_of
 from nervanagpu.calls.arguments import AxisError, check_tensors, integer
 from nervanagpu.compat.factory_base import FactoryBase
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import Axis
-from nervanagpu.tensor_methods import facts_of
 
 
 class ElementwiseFactory(FactoryBase):

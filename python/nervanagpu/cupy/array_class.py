@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nervanagpu._core import GPUTensor
-from nervanagpu.layout import empty_at
+from nervanagpu.arrays.layout import empty_at
 
 
 class _Class(type):

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, memory_order
-from nervanagpu import creation as _ours
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation as _ours
+from nervanagpu.arrays import memory_order
+from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.arguments import choice, host_array, integer, shown
-from nervanagpu.creation import Shape
 
 __all__ = [
     "array", "asanyarray", "asarray", "asfortranarray", "copy", "empty", "empty_like", "eye", "full", "full_like",
@@ -150,7 +151,7 @@ def _device_array(obj: object) -> object:
     if hasattr(obj, "__cupy_get_ndarray__"):
         return obj.__cupy_get_ndarray__()
     if hasattr(obj, "__cuda_array_interface__"):
-        from nervanagpu.exchange import from_cuda_array
+        from nervanagpu.arrays.exchange import from_cuda_array
 
         return from_cuda_array(obj)
     return obj

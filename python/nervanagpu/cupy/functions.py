@@ -9,13 +9,14 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import composed, exchange, functions, manipulation, reductions, scans, sorting
-from nervanagpu import creation as _ours
+from nervanagpu import composed, functions, reductions, scans, sorting
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation as _ours
+from nervanagpu.arrays import exchange, manipulation
+from nervanagpu.arrays.layout import on_host
 from nervanagpu.calls.arguments import choice, shown
 from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy.creation import asarray
-from nervanagpu.layout import on_host
 from nervanagpu.reductions import operand_of
 
 P = ParamSpec("P")

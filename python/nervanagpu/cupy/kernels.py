@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import shown
 from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy import device_code
@@ -27,7 +28,7 @@ def checked(title: str, args: Sequence[Any], given: Sequence[Parameter], results
         p = (*given, *results)[k]
         tensor = isinstance(value, GPUTensor)
         if not tensor and hasattr(value, "__cuda_array_interface__"):
-            from nervanagpu.exchange import from_cuda_array
+            from nervanagpu.arrays.exchange import from_cuda_array
 
             value, tensor = from_cuda_array(value), True
         if k >= nin and not tensor:

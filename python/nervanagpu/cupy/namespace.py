@@ -9,8 +9,17 @@ import numpy as _numpy
 
 import nervanagpu as _library
 from nervanagpu import exceptions as exceptions
-from nervanagpu import files as _files
-from nervanagpu.array_checks import byte_bounds as byte_bounds
+from nervanagpu.arrays import files as _files
+from nervanagpu.arrays.array_checks import byte_bounds as byte_bounds
+from nervanagpu.arrays.files import fromfile as fromfile
+from nervanagpu.arrays.files import fromstring as fromstring
+from nervanagpu.arrays.files import genfromtxt as genfromtxt
+from nervanagpu.arrays.files import loadtxt as loadtxt
+from nervanagpu.arrays.files import save as save
+from nervanagpu.arrays.files import savetxt as savetxt
+from nervanagpu.arrays.files import savez as savez
+from nervanagpu.arrays.files import savez_compressed as savez_compressed
+from nervanagpu.arrays.slices import broadcast as broadcast
 from nervanagpu.cupy import cuda as cuda
 from nervanagpu.cupy import random as random
 from nervanagpu.cupy.array_class import ndarray as ndarray
@@ -27,15 +36,6 @@ from nervanagpu.cupy.raw import RawKernel as RawKernel
 from nervanagpu.cupy.raw import RawModule as RawModule
 from nervanagpu.cupy.reduction import ReductionKernel as ReductionKernel
 from nervanagpu.exceptions import *  # noqa: F403
-from nervanagpu.files import fromfile as fromfile
-from nervanagpu.files import fromstring as fromstring
-from nervanagpu.files import genfromtxt as genfromtxt
-from nervanagpu.files import loadtxt as loadtxt
-from nervanagpu.files import save as save
-from nervanagpu.files import savetxt as savetxt
-from nervanagpu.files import savez as savez
-from nervanagpu.files import savez_compressed as savez_compressed
-from nervanagpu.slices import broadcast as broadcast
 
 load = _files.load_arrays  # the library's own `load` loads kernels
 __version__ = "13.0.0"  # of the CuPy whose interface this is

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes
 from nervanagpu.random import distributions, state
 from nervanagpu.random.source import Size
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import AxisError, flag, integers, shown
 from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy import device_code, kernels

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nervanagpu import _core, creation
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.cuda_toolkit import cuda_libraries
 
 _TYPES = {"R2C": 0x2A, "C2R": 0x2C, "C2C": 0x29, "D2Z": 0x6A, "Z2D": 0x6C, "Z2Z": 0x69}  # cufftType

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import composed, creation
+from nervanagpu import composed
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, number
 from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.elementwise import Operand

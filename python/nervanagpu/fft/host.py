@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 
 
 def _numbers(pairs: GPUTensor) -> npt.NDArray[Any]:

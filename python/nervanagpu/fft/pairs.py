@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nervanagpu import creation, elementwise
+from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.placement import per_device
 from nervanagpu.linalg.operands import as_tensor
 

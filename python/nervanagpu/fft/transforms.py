@@ -12,8 +12,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from nervanagpu import creation, elementwise
+from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import AxisError, choice, integer, integers, is_integer, iterable, no_bool, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.fft import cufft, host, pairs

@@ -17,7 +17,7 @@ from nervanagpu._core import Cubin, KernelInfo, Stream
 
 if TYPE_CHECKING:
     from nervanagpu._core import GPUTensor
-    from nervanagpu.files import Archive
+    from nervanagpu.arrays.files import Archive
 
 Dimensions = SupportsIndex | Sequence[SupportsIndex]
 
@@ -205,7 +205,7 @@ def load(
     """
     named = isinstance(cubin_or_text, os.PathLike) or (isinstance(cubin_or_text, str) and "\n" not in cubin_or_text)
     if named or hasattr(cubin_or_text, "read"):
-        from nervanagpu import files
+        from nervanagpu.arrays import files
 
         return files.load_arrays(cubin_or_text, mmap_mode, allow_pickle)
     if isinstance(cubin_or_text, str):

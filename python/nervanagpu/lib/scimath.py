@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, dtypes, elementwise, reductions
+from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import operand_of
 

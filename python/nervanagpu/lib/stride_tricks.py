@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nervanagpu import _core, dtypes
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes
+from nervanagpu.arrays.manipulation import axis_of, broadcast_arrays, broadcast_to
 from nervanagpu.calls.arguments import flag, integers, shown
-from nervanagpu.manipulation import axis_of, broadcast_arrays, broadcast_to
 from nervanagpu.reductions import operand_of
 
 __all__ = ["as_strided", "broadcast_arrays", "broadcast_to", "sliding_window_view"]

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.cuda_toolkit import cuda_libraries
 from nervanagpu.linalg.operands import LinAlgError, matrix_transpose
 

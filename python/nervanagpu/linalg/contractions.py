@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, elementwise, reductions
+from nervanagpu import _core, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, integers, is_integer, iterable, shown
 from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, axis_of, check_matrices, conjugate, stored
 from nervanagpu.linalg.products import product

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, ufunc_keywords
+from nervanagpu import _core, ufunc_keywords
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import AxisError, integer, is_integer, shown
 
 # Core axes of the operands and of the result; ? may be missing, and is where a matrix is given as a vector.

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.cuda_toolkit import cuda_libraries
 from nervanagpu.linalg import host
 from nervanagpu.linalg.calls import BLAS_LETTERS, LOWER, UPPER, Calls, Written, code_of, columns_of, rows_of

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 
 _SINGULAR = "a matrix is singular"
 _INDEFINITE = "a matrix is not positive definite"

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, elementwise, reductions
+from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import flag, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.contractions import finite_eps

@@ -7,8 +7,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import AxisError, integer, is_integer, shown, tensor
 
 LinAlgError = np.linalg.LinAlgError

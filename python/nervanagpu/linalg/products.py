@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, array_checks, creation, dtypes, ufunc_keywords
+from nervanagpu import _core, ufunc_keywords
 from nervanagpu._core import GPUTensor, Pieces, Stream
+from nervanagpu.arrays import array_checks, creation, dtypes
 from nervanagpu.calls.arguments import dtype_name, is_array_like, is_operand, iterable, number, tensor
 from nervanagpu.calls.options import Rounding, check_clip, differ, keywords
 from nervanagpu.calls.precision_setting import at

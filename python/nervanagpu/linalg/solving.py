@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nervanagpu import creation, elementwise, reductions
+from nervanagpu import elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.backend import backend

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import creation, elementwise, indexing, reductions
+from nervanagpu import elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, indexing
 from nervanagpu.calls.arguments import integer
 from nervanagpu.calls.placement import per_device
 from nervanagpu.elementwise import Operand

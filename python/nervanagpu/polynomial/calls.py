@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import polynomial as theirs
 
-from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.placement import placed
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import operand_of

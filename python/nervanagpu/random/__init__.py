@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from nervanagpu import _core, elementwise
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.arguments import check_tensors, integer, number
-from nervanagpu.creation import Shape
 
 COUNTERS = 1 << 61  # of a seed; past the last one comes the first again
 _lock = threading.Lock()

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, elementwise, reductions, sorting
+from nervanagpu import _core, composed, elementwise, reductions, sorting
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, shown
 from nervanagpu.elementwise import where
 from nervanagpu.random.gamma_based import Gammas

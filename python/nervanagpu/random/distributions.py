@@ -13,20 +13,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import (
-    _core,
-    creation,
-    dtypes,
-    elementwise,
-    indexing,
-    random,
-    reductions,
-    selection,
-    sorting,
-)
+from nervanagpu import _core, elementwise, random, reductions, sorting
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, indexing, selection
+from nervanagpu.arrays.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import choice, flag, integer, is_integer, number, shown, tensor
-from nervanagpu.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.random import host_sampling
 from nervanagpu.random.discrete import Counts
 from nervanagpu.random.source import Operand, Size, parameters, seed_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nervanagpu import creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import tensor
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, elementwise, indexing, reductions
+from nervanagpu import _core, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, indexing
+from nervanagpu.arrays.creation import Shape, zeros_like
 from nervanagpu.calls.arguments import integer, tensor
 from nervanagpu.calls.protocols import AllocatorLike, StreamLike
-from nervanagpu.creation import Shape, zeros_like
 from nervanagpu.elementwise import add, divide, multiply, subtract
 from nervanagpu.reductions import max, mean, min, sum
 from nervanagpu.scans import cumsum

@@ -7,7 +7,7 @@ from pathlib import Path
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import files
+from nervanagpu.arrays import files
 
 
 def test_mapping(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import exchange
+from nervanagpu.arrays import exchange
 
 GPU = ng.device().kind == "cuda"
 emulator_only = pytest.mark.skipif(GPU, reason="NumPy does not see device memory")

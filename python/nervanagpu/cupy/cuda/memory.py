@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from nervanagpu import _core
+from nervanagpu.arrays.creation import empty, pinned
 from nervanagpu.calls.arguments import integer, number
 from nervanagpu.calls.protocols import AllocatorLike, StreamLike
-from nervanagpu.creation import empty, pinned
 from nervanagpu.cupy.raw import MemoryPointer
 from nervanagpu.pycuda.device import mem_get_info
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
+from nervanagpu.arrays.manipulation import ravel
 from nervanagpu.calls.arguments import integer
-from nervanagpu.manipulation import ravel
 
 _made_read_only: dict[int, weakref.ref[GPUTensor]] = {}  # by setflags
 

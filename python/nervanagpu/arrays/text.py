@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.dtypes import host_of
+from nervanagpu.arrays.dtypes import host_of
 
 
 def _corners(tensor: GPUTensor, edge: int) -> npt.NDArray[Any]:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import creation, dtypes, elementwise, functions, reductions
+from nervanagpu import elementwise, functions, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import iterable as iterable_of
 from nervanagpu.calls.arguments import shown
 from nervanagpu.elementwise import Operand

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, manipulation, reductions
+from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, manipulation
 from nervanagpu.calls.arguments import integer
 from nervanagpu.reductions import operand_of
 

@@ -8,8 +8,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from nervanagpu import _core, algebra, composed, creation, dtypes, elementwise, indexing, reductions
+from nervanagpu import _core, algebra, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, indexing
 from nervanagpu.calls.arguments import integer, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public

@@ -1,4 +1,4 @@
-"""Elements chosen by indices, masks and conditions, as NumPy's functions. They are made of nervanagpu.indexing."""
+"""Elements chosen by indices, masks and conditions, as NumPy's functions. They are made of nervanagpu.arrays.indexing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing
+from nervanagpu import _core, composed, elementwise
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, indexing
+from nervanagpu.arrays.manipulation import along, axis_of, broadcast_to, ravel
 from nervanagpu.calls.arguments import choice, integers, iterable, tensor
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
-from nervanagpu.manipulation import along, axis_of, broadcast_to, ravel
 from nervanagpu.reductions import operand_of, values_for
 
 _NUMBERS = (int, float, complex)  # which take the dtype of what stands beside them

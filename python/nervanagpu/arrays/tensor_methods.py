@@ -12,22 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import (
-    _core,
-    creation,
-    dtypes,
-    elementwise,
-    functions,
-    layout,
-    linalg,
-    manipulation,
-    memory_order,
-    reductions,
-    selection,
-    sorting,
-    tensor_state,
-)
+from nervanagpu import _core, elementwise, functions, linalg, reductions, sorting
 from nervanagpu._core import Expression, GPUTensor
+from nervanagpu.arrays import creation, dtypes, layout, manipulation, memory_order, selection, tensor_state
 from nervanagpu.calls.arguments import check_tensors, integer
 from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import TABLE

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import host_array, integer, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed, creation, dtypes, manipulation
+from nervanagpu import composed
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, manipulation
+from nervanagpu.arrays.manipulation import axis_of
 from nervanagpu.calls.arguments import integers, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.manipulation import axis_of
 from nervanagpu.reductions import operand_of
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, dtypes, memory_order
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import dtypes, memory_order
 from nervanagpu.calls.arguments import choice, host_array, integer, is_array_like, no_bool, number, shown
 from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import public
@@ -531,7 +532,7 @@ def linspace(
     """
     if device is not None:
         check_device("linspace", device)
-    from nervanagpu import manipulation, spaced_numbers
+    from nervanagpu.arrays import manipulation, spaced_numbers
 
     if spaced_numbers.several(start, stop):
         made, apart = spaced_numbers.linspace(start, stop, num, endpoint, dtype, axis)
@@ -567,7 +568,7 @@ def logspace(
     axis: int = 0,
 ) -> GPUTensor:
     """base ** linspace(start, stop, num, endpoint)."""
-    from nervanagpu import manipulation, spaced_numbers
+    from nervanagpu.arrays import manipulation, spaced_numbers
 
     if spaced_numbers.several(start, stop, base):
         return spaced_numbers.logspace(start, stop, num, endpoint, base, dtype, axis)
@@ -584,7 +585,7 @@ def geomspace(
 
     Complex ones lie on a spiral. Real ones of two signs have nothing but NaN between them.
     """
-    from nervanagpu import manipulation, spaced_numbers
+    from nervanagpu.arrays import manipulation, spaced_numbers
 
     signs = isinstance(start, int | float) and isinstance(stop, int | float) and start * stop < 0
     if signs or isinstance(start, complex) or isinstance(stop, complex) or spaced_numbers.several(start, stop):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from nervanagpu import array_checks, creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import array_checks, creation, dtypes
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import operand_of
 

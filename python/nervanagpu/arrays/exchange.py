@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes
+from nervanagpu import _core
 from nervanagpu._core import Event, GPUTensor, Stream
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import flag, is_integer, shown
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, memory_order, reductions, ufunc_keywords
+from nervanagpu import _core, composed, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, memory_order
 from nervanagpu.calls.arguments import (
     AxisError,
     choice,

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, memory_order, reductions
+from nervanagpu import _core, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes, memory_order
 from nervanagpu.calls.arguments import path_of, shown
 
 
@@ -292,7 +293,7 @@ def partition(self: GPUTensor, kth: object, axis: int = -1) -> None:
 
 def scatter_add(self: GPUTensor, slices: object, value: object) -> None:
     """self[slices] += value, where an element that is named twice is added to twice."""
-    from nervanagpu import indexing
+    from nervanagpu.arrays import indexing
 
     indexing.add_at(self, slices, value)
 

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
+from nervanagpu import _core, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import AxisError, check_tensors, choice, host_array, integer, no_bool, shown
 from nervanagpu.function_table import public
 

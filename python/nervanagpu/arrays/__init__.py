@@ -1,0 +1,1 @@
+"""Tensors as arrays: made, shared, indexed, laid out, joined and split."""
