@@ -17,29 +17,7 @@ from importlib import import_module as _import_module
 
 import numpy as _numpy
 
-from nervanagpu import (
-    algebra,
-    fft,
-    floats,
-    function_table,
-    functions,
-    gufuncs,
-    integers,
-    layers,
-    lib,
-    linalg,
-    nan_functions,
-    nn,
-    polynomial_fit,
-    polynomials,
-    quantiles,
-    scans,
-    signals,
-    sorting,
-    summation,
-    ufuncs,
-    windows,
-)
+from nervanagpu import fft, function_table, layers, lib, linalg, nn
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -109,12 +87,29 @@ from nervanagpu.cupy.elementwise import ElementwiseKernel
 from nervanagpu.cupy.fusion import fuse
 from nervanagpu.cupy.raw import RawKernel, RawModule
 from nervanagpu.cupy.reduction import ReductionKernel
-from nervanagpu.elementwise import evaluate, explain, launch_count
 from nervanagpu.kernels.modules import SassModule, SourceModule
 from nervanagpu.kernels.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.kernels.textures import Image, Surface, Texture, image, surface, texture
 from nervanagpu.kernels.toolchain import Kernel, Module, assemble, disassemble, load
 from nervanagpu.linalg.gemm_plan import GemmPlan
+from nervanagpu.math import (
+    algebra,
+    floats,
+    functions,
+    gufuncs,
+    integers,
+    nan_functions,
+    polynomial_fit,
+    polynomials,
+    quantiles,
+    scans,
+    signals,
+    sorting,
+    summation,
+    ufuncs,
+    windows,
+)
+from nervanagpu.math.elementwise import evaluate, explain, launch_count
 from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
 from nervanagpu.nan_trap import check_finite
 from nervanagpu.network import Network

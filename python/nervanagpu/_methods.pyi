@@ -6,8 +6,8 @@ from typing import Any, SupportsIndex
 import numpy.typing as npt
 
 from nervanagpu._core import GPUTensor, Pieces, Stream
-from nervanagpu.elementwise import Operand
-from nervanagpu.reductions import Axis
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import Axis
 
 class Methods:
     def all(self, axis: Axis = ..., out: GPUTensor | None = ..., keepdims: bool = ..., *, where: Operand = ...) -> GPUTensor: ...

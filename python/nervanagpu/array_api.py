@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, function_table, reductions
+from nervanagpu import _core, function_table
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, manipulation
 from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.linalg import products
-from nervanagpu.reductions import Axis
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.reductions import Axis
 
 if TYPE_CHECKING:
     from nervanagpu._core import DeviceInfo

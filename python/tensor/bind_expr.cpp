@@ -70,7 +70,7 @@ std::optional<Expr> integer_power(ExprOp op, const Expr& a, const Expr& b, const
   if (op != ExprOp::power || !is_whole_or_bool(a.dtype()) || !is_whole_or_bool(b.dtype())) return std::nullopt;
   if (a.dtype() != Dtype::boolean && PyLong_CheckExact(y.ptr()) != 0 && y.equal(py::int_(2))) return std::nullopt;
   return expr_from(
-      in_python([&] { return py::module_::import("nervanagpu.elementwise").attr("integer_power")(x, y); }));
+      in_python([&] { return py::module_::import("nervanagpu.math.elementwise").attr("integer_power")(x, y); }));
 }
 
 // Tells the watcher (set_operation_check) of what a statement computes.

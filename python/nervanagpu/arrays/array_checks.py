@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import elementwise, functions, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import iterable as iterable_of
 from nervanagpu.calls.arguments import shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import elementwise, functions, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 
 @public()

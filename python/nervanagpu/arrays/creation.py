@@ -18,7 +18,7 @@ from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import public
 
 if TYPE_CHECKING:
-    from nervanagpu.elementwise import Operand
+    from nervanagpu.math.elementwise import Operand
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -398,7 +398,7 @@ def copy(x: object, order: str = "C", subok: bool = False) -> GPUTensor:
 
 def _ramp(start: Any, step: Any, count: int, dtype: Any) -> GPUTensor:
     """start + step * i on the device."""
-    from nervanagpu import composed
+    from nervanagpu.math import composed
 
     i = composed._count(count) if count < 1 << 16 else composed._new_count(count)
     out = empty((count,), dtype)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import host_array, integer, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
+from nervanagpu.math.elementwise import Operand
 
 
 def _host(x: Operand) -> npt.NDArray[Any]:

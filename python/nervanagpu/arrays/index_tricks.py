@@ -8,13 +8,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from nervanagpu import _core, algebra, composed, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, indexing
 from nervanagpu.calls.arguments import integer, tensor
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of, values_for
+from nervanagpu.math import algebra, composed, elementwise, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of, values_for
 
 T = TypeVar("T")
 

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import AxisError, check_tensors, choice, host_array, integer, no_bool, shown
 from nervanagpu.function_table import public
+from nervanagpu.math import composed, elementwise, reductions
 
 _NOWHERE = -(1 << 62)
 _Index = GPUTensor | npt.NDArray[Any]

@@ -10,8 +10,8 @@ import numpy as np
 
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import array_checks, creation, dtypes
-from nervanagpu.elementwise import Operand
-from nervanagpu.reductions import operand_of
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

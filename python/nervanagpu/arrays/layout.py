@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, memory_order
 from nervanagpu.calls.arguments import path_of, shown
+from nervanagpu.math import reductions
 
 
 class Flags:
@@ -286,7 +287,7 @@ def tofile(self: GPUTensor, fid: Any, sep: str = "", format: str = "%s") -> None
 
 def partition(self: GPUTensor, kth: object, axis: int = -1) -> None:
     """Puts element kth along `axis` where it is when sorted, smaller ones in front of it: sorts all of them."""
-    from nervanagpu import sorting
+    from nervanagpu.math import sorting
 
     self[...] = sorting.partition(self, kth, axis)
 
@@ -300,14 +301,14 @@ def scatter_add(self: GPUTensor, slices: object, value: object) -> None:
 
 def scatter_max(self: GPUTensor, slices: object, value: object) -> None:
     """self[slices] = the larger one of it and the value, of all values for an element that is named twice."""
-    from nervanagpu import elementwise
+    from nervanagpu.math import elementwise
 
     elementwise.maximum.at(self, slices, value)  # type: ignore[attr-defined]
 
 
 def scatter_min(self: GPUTensor, slices: object, value: object) -> None:
     """self[slices] = the smaller one of it and the value, of all values for an element that is named twice."""
-    from nervanagpu import elementwise
+    from nervanagpu.math import elementwise
 
     elementwise.minimum.at(self, slices, value)  # type: ignore[attr-defined]
 

@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, memory_order
 from nervanagpu.calls.arguments import (
@@ -30,9 +30,10 @@ from nervanagpu.calls.arguments import (
     tensor,
 )
 from nervanagpu.calls.protocols import DeviceLike
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of, values_for
+from nervanagpu.math import composed, elementwise, reductions, ufunc_keywords
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of, values_for
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 

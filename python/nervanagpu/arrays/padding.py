@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, quantiles, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.arrays.manipulation import along, axis_of
 from nervanagpu.calls.arguments import choice, integer, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, elementwise, quantiles, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 _STATISTICS: dict[str, Callable[..., GPUTensor]] = {
     "maximum": reductions.max,

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, elementwise
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, indexing
 from nervanagpu.arrays.manipulation import along, axis_of, broadcast_to, ravel
 from nervanagpu.calls.arguments import choice, integers, iterable, tensor
-from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of, values_for
+from nervanagpu.math import composed, elementwise
+from nervanagpu.math.elementwise import Operand, _result
+from nervanagpu.math.reductions import operand_of, values_for
 
 _NUMBERS = (int, float, complex)  # which take the dtype of what stands beside them
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, manipulation
 from nervanagpu.arrays.manipulation import axis_of
 from nervanagpu.calls.arguments import integers, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 
 @public()

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, manipulation
 from nervanagpu.calls.arguments import integer
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.reductions import operand_of
 
 
 def several(*ends: object) -> bool:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, functions, linalg, reductions, sorting
+from nervanagpu import _core, linalg
 from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arrays import creation, dtypes, layout, manipulation, memory_order, selection, tensor_state
 from nervanagpu.calls.arguments import check_tensors, integer
 from nervanagpu.calls.protocols import DeviceLike
 from nervanagpu.function_table import TABLE
 from nervanagpu.linalg import products
+from nervanagpu.math import elementwise, functions, reductions, sorting
 
 if TYPE_CHECKING:
     from nervanagpu._core import DeviceInfo

@@ -19,11 +19,12 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from nervanagpu import _core, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import dtypes
 from nervanagpu.calls.arguments import choice, shown
 from nervanagpu.function_table import TABLE
+from nervanagpu.math import elementwise, reductions, ufunc_keywords
 
 _MODES = ("ignore", "warn", "raise", "call", "print", "log")
 _KINDS = {  # in NumPy's words, and its flags

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import polynomial, pyfunctions, testing, typing
+from nervanagpu import polynomial, testing, typing
 from nervanagpu.arrays import files
 from nervanagpu.arrays.iteration import ndenumerate, nditer, nested_iters
 from nervanagpu.arrays.layout import Flat
 from nervanagpu.arrays.slices import broadcast
 from nervanagpu.calls import float_errors
 from nervanagpu.lib import scimath
-from nervanagpu.polynomial_class import poly1d
+from nervanagpu.math import pyfunctions
+from nervanagpu.math.polynomial_class import poly1d
 
 # NumPy's own: what they do concerns arrays of the host, texts of numbers, or questions about dtypes.
 _THEIRS = """

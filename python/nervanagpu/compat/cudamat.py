@@ -14,10 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, linalg, random, reductions
+from nervanagpu import _core, linalg, random
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, indexing
 from nervanagpu.compat import cudamat_learn as learn  # noqa: F401
+from nervanagpu.math import composed, elementwise, reductions
 
 Number = float | int
 CUDAMatrixException = ValueError

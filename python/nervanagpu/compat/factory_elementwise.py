@@ -1,6 +1,6 @@
 """Elementwise functions and reductions as the 2015 library has them: expressions, or written to `out`.
 
-Each is the function of that name in nervanagpu.elementwise or nervanagpu.reductions; reductions keep the reduced axes
+Each is the function of that name in nervanagpu.math.elementwise or nervanagpu.math.reductions; reductions keep the reduced axes
 with length 1. Comparisons and finite give bool, which assignments turn into 0 and 1. sgn(0) is 0.
 """
 
@@ -11,14 +11,15 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from nervanagpu import _core, composed, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import indexing
 from nervanagpu.arrays.tensor_methods import facts_of
 from nervanagpu.calls.arguments import AxisError, check_tensors, integer
 from nervanagpu.compat.factory_base import FactoryBase
-from nervanagpu.elementwise import Operand
-from nervanagpu.reductions import Axis
+from nervanagpu.math import composed, elementwise, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import Axis
 
 
 class ElementwiseFactory(FactoryBase):

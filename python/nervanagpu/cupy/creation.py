@@ -135,7 +135,7 @@ def identity(n: int, dtype: npt.DTypeLike = float) -> GPUTensor:
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = float) -> GPUTensor:
     """Ones on and below the diagonal k, zeros above."""
-    from nervanagpu import algebra
+    from nervanagpu.math import algebra
 
     return algebra.tri(N, M, k, float if dtype is None else dtype)
 

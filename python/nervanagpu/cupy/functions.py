@@ -9,7 +9,6 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import composed, functions, reductions, scans, sorting
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation as _ours
 from nervanagpu.arrays import exchange, manipulation
@@ -17,7 +16,8 @@ from nervanagpu.arrays.layout import on_host
 from nervanagpu.calls.arguments import choice, shown
 from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.cupy.creation import asarray
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, functions, reductions, scans, sorting
+from nervanagpu.math.reductions import operand_of
 
 P = ParamSpec("P")
 T = TypeVar("T")

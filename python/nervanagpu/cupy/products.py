@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.linalg import products
-from nervanagpu.reductions import operand_of
+from nervanagpu.math.reductions import operand_of
 
 __all__ = ["dot", "matmul"]
 

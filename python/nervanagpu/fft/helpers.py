@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import composed
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, number
 from nervanagpu.calls.protocols import DeviceLike
-from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.operands import as_tensor, axes_of
+from nervanagpu.math import composed
+from nervanagpu.math.elementwise import Operand
 
 
 def _frequencies(function: str, n: object, d: object) -> tuple[int, float]:

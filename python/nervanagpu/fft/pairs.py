@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.placement import per_device
 from nervanagpu.linalg.operands import as_tensor
+from nervanagpu.math import elementwise
 
 _COMPLEX = {"complex64": np.float32, "complex128": np.float64}
 _SINGLE = ("float16", "bfloat16", "float32", "complex64")

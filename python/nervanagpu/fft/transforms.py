@@ -12,14 +12,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import AxisError, choice, integer, integers, is_integer, iterable, no_bool, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.fft import cufft, host, pairs
 from nervanagpu.linalg import backend as place
 from nervanagpu.linalg.operands import stored
+from nervanagpu.math import elementwise
+from nervanagpu.math.elementwise import Operand
 
 Transform = Callable[[GPUTensor], GPUTensor]
 _MOST_AXES = 3  # of one plan of cuFFT

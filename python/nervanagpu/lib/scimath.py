@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import dtypes
-from nervanagpu.elementwise import Operand
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 _NARROW = {np.dtype(d) for d in ("float16", "float32", "int8", "uint8", "int16", "uint16", "bool")}
 

@@ -10,7 +10,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import dtypes
 from nervanagpu.arrays.manipulation import axis_of, broadcast_arrays, broadcast_to
 from nervanagpu.calls.arguments import flag, integers, shown
-from nervanagpu.reductions import operand_of
+from nervanagpu.math.reductions import operand_of
 
 __all__ = ["as_strided", "broadcast_arrays", "broadcast_to", "sliding_window_view"]
 

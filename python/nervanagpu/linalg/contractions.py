@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, integers, is_integer, iterable, shown
 from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, axis_of, check_matrices, conjugate, stored
 from nervanagpu.linalg.products import product
 from nervanagpu.linalg.triangles import eye
+from nervanagpu.math import composed, elementwise, reductions
 
 
 def outer(x1: object, x2: object, /) -> GPUTensor:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import AxisError, integer, is_integer, shown
+from nervanagpu.math import ufunc_keywords
 
 # Core axes of the operands and of the result; ? may be missing, and is where a matrix is given as a vector.
 _CORES = {

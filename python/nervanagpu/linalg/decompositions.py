@@ -12,10 +12,10 @@ from typing import NamedTuple
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.calls.arguments import choice, flag
-from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.backend import backend
 from nervanagpu.linalg.operands import adjoint, check_matrices, inexact
 from nervanagpu.linalg.triangles import by_size, signs, sizes
+from nervanagpu.math.elementwise import Operand
 
 
 class QRResult(NamedTuple):

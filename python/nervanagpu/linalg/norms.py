@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import flag, number, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.contractions import finite_eps
 from nervanagpu.linalg.decompositions import singular_values, svdvals
 from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, check_matrices, inexact
 from nervanagpu.linalg.solving import inv
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.elementwise import Operand
 
 _MATRIX_ORDERS = "None, 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Pieces, Stream
 from nervanagpu.arrays import array_checks, creation, dtypes
 from nervanagpu.calls.arguments import dtype_name, is_array_like, is_operand, iterable, number, tensor
@@ -18,6 +18,7 @@ from nervanagpu.calls.options import Rounding, check_clip, differ, keywords
 from nervanagpu.calls.precision_setting import at
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
+from nervanagpu.math import ufunc_keywords
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

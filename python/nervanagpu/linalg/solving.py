@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nervanagpu import elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, number, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.backend import backend
 from nervanagpu.linalg.contractions import finite_eps
 from nervanagpu.linalg.decompositions import decomposed
@@ -29,6 +27,8 @@ from nervanagpu.linalg.operands import (
     real_of,
 )
 from nervanagpu.linalg.products import product
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.elementwise import Operand
 
 _UNSET: Any = object()
 

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, indexing
 from nervanagpu.calls.arguments import integer
 from nervanagpu.calls.placement import per_device
-from nervanagpu.elementwise import Operand
 from nervanagpu.linalg.operands import as_tensor
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.elementwise import Operand
 
 
 @per_device(maxsize=32)

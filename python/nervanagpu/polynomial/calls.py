@@ -17,8 +17,8 @@ from numpy import polynomial as theirs
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.placement import placed
-from nervanagpu.elementwise import Operand
-from nervanagpu.reductions import operand_of
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

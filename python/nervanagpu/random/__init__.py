@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.arguments import check_tensors, integer, number
+from nervanagpu.math import elementwise
 
 COUNTERS = 1 << 61  # of a seed; past the last one comes the first again
 _lock = threading.Lock()

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, elementwise, reductions, sorting
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation
 from nervanagpu.calls.arguments import integer, shown
-from nervanagpu.elementwise import where
+from nervanagpu.math import composed, elementwise, reductions, sorting
+from nervanagpu.math.elementwise import where
 from nervanagpu.random.gamma_based import Gammas
 from nervanagpu.random.source import Operand, Size, parameters
 

@@ -13,15 +13,16 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, random, reductions, sorting
+from nervanagpu import _core, random
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, indexing, selection
 from nervanagpu.arrays.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import choice, flag, integer, is_integer, number, shown, tensor
+from nervanagpu.math import elementwise, reductions, sorting
+from nervanagpu.math.reductions import operand_of
 from nervanagpu.random import host_sampling
 from nervanagpu.random.discrete import Counts
 from nervanagpu.random.source import Operand, Size, parameters, seed_of
-from nervanagpu.reductions import operand_of
 
 
 def _plain(function: str, range: str, **values: object) -> list[Any]:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.elementwise import where
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.elementwise import where
 from nervanagpu.random.source import Operand, Size, Source, parameters
 
 log, log1p, sqrt, exp = elementwise.log, elementwise.log1p, elementwise.sqrt, elementwise.exp

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import dtypes
 from nervanagpu.calls.arguments import shown
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.reductions import operand_of
 from nervanagpu.random import counters_after
-from nervanagpu.reductions import operand_of
 
 Size = Any  # None: a number; an int; a tuple of them
 Operand = GPUTensor | float

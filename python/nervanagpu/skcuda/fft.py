@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.calls.arguments import integer, integers, tensor
 from nervanagpu.calls.protocols import StreamLike
 from nervanagpu.fft import transforms
+from nervanagpu.math import elementwise
 from nervanagpu.skcuda import arrays
 
 

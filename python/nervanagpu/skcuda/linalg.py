@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import elementwise, reductions
 from nervanagpu import linalg as ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.calls.arguments import choice, integer, tensor
@@ -15,6 +14,7 @@ from nervanagpu.linalg import triangles
 from nervanagpu.linalg.decompositions import decomposed
 from nervanagpu.linalg.operands import adjoint, check_matrices, conjugate, inexact
 from nervanagpu.linalg.products import product
+from nervanagpu.math import elementwise, reductions
 from nervanagpu.skcuda import arrays
 from nervanagpu.skcuda.misc import add_matvec, div_matvec, init, mult_matvec, shutdown
 

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, indexing
 from nervanagpu.arrays.creation import Shape, zeros_like
 from nervanagpu.calls.arguments import integer, tensor
 from nervanagpu.calls.protocols import AllocatorLike, StreamLike
-from nervanagpu.elementwise import add, divide, multiply, subtract
-from nervanagpu.reductions import max, mean, min, sum
-from nervanagpu.scans import cumsum
+from nervanagpu.math import composed, elementwise, reductions
+from nervanagpu.math.elementwise import add, divide, multiply, subtract
+from nervanagpu.math.reductions import max, mean, min, sum
+from nervanagpu.math.scans import cumsum
 from nervanagpu.skcuda import arrays
 
 argmax, argmin = composed.argmax, composed.argmin

@@ -6,7 +6,8 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import function_table, ufunc_keywords
+from nervanagpu import function_table
+from nervanagpu.math import ufunc_keywords
 from numpy_comparison import check, message
 
 UFUNCS = sorted(

@@ -160,4 +160,4 @@ def test_an_import_brings_what_it_needs():
     code = "import sys, numpy; before = set(sys.modules); import nervanagpu; print(*set(sys.modules) - before)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     brought = set(run(sys.executable, "-S", "-c", code, env=env).stdout.split())
-    assert "nervanagpu.elementwise" in brought and not brought & set(HEAVY.split())
+    assert "nervanagpu.math.elementwise" in brought and not brought & set(HEAVY.split())

@@ -1,6 +1,6 @@
 """Reductions of the elements that are numbers: NaN is left out, as NumPy's nan functions do it.
 
-Operands and arguments are those of nervanagpu.reductions; each is an expression.
+Operands and arguments are those of nervanagpu.math.reductions; each is an expression.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import dtypes
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import Axis, operand_of
+from nervanagpu.math import elementwise, reductions, ufunc_keywords
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import Axis, operand_of
 
 
 def _has_nan(x: GPUTensor) -> bool:

@@ -12,14 +12,15 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from nervanagpu import _core, composed, elementwise, reductions, scans
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, indexing, selection
 from nervanagpu.arrays.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import choice, flag, integer, integers, iterable, no_bool, number, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, elementwise, reductions, scans
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 
 def keys_of(x: GPUTensor) -> GPUTensor:

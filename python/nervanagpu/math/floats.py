@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, functions, scans, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.arrays.manipulation import along, axis_of
 from nervanagpu.calls.arguments import number
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.functions import _floats
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import elementwise, functions, scans, ufunc_keywords
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.functions import _floats
+from nervanagpu.math.reductions import operand_of
 
 
 @public()

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, elementwise, reductions, scans, sorting
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, selection
 from nervanagpu.arrays.manipulation import axis_of
 from nervanagpu.calls.arguments import choice, integers
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import Axis, operand_of
+from nervanagpu.math import composed, elementwise, reductions, scans, sorting
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import Axis, operand_of
 
 # Of n elements the quantile q lies at n * q + (alpha + q * (1 - alpha - beta)) - 1 of the row in order.
 _CONTINUOUS = {
@@ -34,7 +35,7 @@ _METHODS = (*_CONTINUOUS, *_EXACT, "midpoint", "averaged_inverted_cdf")
 def _place(on: Any, n: Any, q: Any, method: str) -> tuple[Any, Any, Any]:
     """The elements below and above the quantile, and how far it is from the first towards the second.
 
-    on: NumPy for a number of elements n, nervanagpu.elementwise for one of each row.
+    on: NumPy for a number of elements n, nervanagpu.math.elementwise for one of each row.
     """
     last = on.maximum(n - 1, 0)
     if method in ("lower", "higher", "nearest"):

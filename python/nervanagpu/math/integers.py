@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.arrays.manipulation import axis_of, broadcast_arrays, moveaxis
 from nervanagpu.calls.arguments import choice, integer
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 _STEPS = 8  # of Euclid's algorithm in a kernel; 64-bit numbers take 92 at most
 

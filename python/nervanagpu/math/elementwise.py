@@ -26,11 +26,12 @@ from typing import Any, Protocol, SupportsComplex, SupportsFloat, TypeAlias, Typ
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import shown
 from nervanagpu.function_table import public
+from nervanagpu.math import ufunc_keywords
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

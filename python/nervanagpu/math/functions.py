@@ -1,6 +1,6 @@
-"""Functions made of nervanagpu.elementwise's: rounding to decimals, comparisons with tolerance, activations.
+"""Functions made of nervanagpu.math.elementwise's: rounding to decimals, comparisons with tolerance, activations.
 
-Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.elementwise and nervanagpu.reductions. Each is
+Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.math.elementwise and nervanagpu.math.reductions. Each is
 an expression, which becomes one kernel, or as few as its parts allow.
 """
 
@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import choice, integer
-from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import elementwise, reductions, ufunc_keywords
+from nervanagpu.math.elementwise import Operand, _result
+from nervanagpu.math.reductions import operand_of
 
 
 def _floats(*operands: object) -> tuple[Any, ...]:

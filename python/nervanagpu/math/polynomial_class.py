@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from nervanagpu import composed, elementwise, polynomials
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import integer
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, elementwise, polynomials
+from nervanagpu.math.reductions import operand_of
 
 if TYPE_CHECKING:
-    from nervanagpu.elementwise import Operand
+    from nervanagpu.math.elementwise import Operand
 
 
 def _number(x: object) -> bool:

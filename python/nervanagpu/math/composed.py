@@ -1,6 +1,6 @@
 """Functions made of others: each is an expression that becomes one kernel, or as few as its parts allow.
 
-Operands, broadcasting, dtypes and errors are those of nervanagpu.elementwise and nervanagpu.reductions.
+Operands, broadcasting, dtypes and errors are those of nervanagpu.math.elementwise and nervanagpu.math.reductions.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, reductions, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import AxisError, choice, integer, no_bool, number, tensor, tensors
 from nervanagpu.calls.placement import per_device
-from nervanagpu.elementwise import Operand
 from nervanagpu.exceptions import ComplexWarning
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import elementwise, reductions, ufunc_keywords
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 
 @public(numpy=False, composed=True)

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, algebra, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import dtypes, manipulation
 from nervanagpu.calls.arguments import is_integer, shown
-from nervanagpu.elementwise import _result
 from nervanagpu.function_table import public
 from nervanagpu.linalg.products import product
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import algebra, reductions
+from nervanagpu.math.elementwise import _result
+from nervanagpu.math.reductions import operand_of
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # of the axes 0 to 51
 

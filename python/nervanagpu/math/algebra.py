@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.arrays.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import integer, no_bool, number, tensor
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.linalg import contractions
 from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, elementwise, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 
 @public(composed=True)
@@ -223,7 +224,7 @@ def interp(
 
     period: of the function; xp is then in any order, and there is no outside.
     """
-    from nervanagpu import sorting
+    from nervanagpu.math import sorting
 
     x, xp, fp = operand_of(x), operand_of(xp), operand_of(fp)
     for name, t in (("x", x), ("xp", xp)):

@@ -22,12 +22,13 @@ from typing import Any, Literal, TypeAlias, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import AxisError, integers, no_bool
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
+from nervanagpu.math import elementwise, ufunc_keywords
+from nervanagpu.math.elementwise import Operand
 
 T = TypeVar("T")
 

@@ -8,14 +8,15 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, reductions, scans, ufunc_keywords
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, indexing
 from nervanagpu.arrays.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import integers, no_bool, tensor
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import TABLE
-from nervanagpu.reductions import axes_of, operand_of
+from nervanagpu.math import composed, elementwise, reductions, scans, ufunc_keywords
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import axes_of, operand_of
 
 Binary = Callable[..., Any]
 

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nervanagpu import composed, elementwise, signals
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import integer
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, elementwise, signals
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OF_LINALG = ("float32", "float64", "complex64", "complex128")

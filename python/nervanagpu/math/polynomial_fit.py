@@ -7,13 +7,14 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from nervanagpu import _core, algebra, elementwise, linalg, reductions
+from nervanagpu import _core, linalg
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import dtypes
 from nervanagpu.calls.arguments import integer, number, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import algebra, elementwise, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 _WARNING: Any = getattr(getattr(np, "exceptions", np), "RankWarning", RuntimeWarning)
 

@@ -18,7 +18,7 @@ from nervanagpu.arrays import creation, dtypes
 from nervanagpu.calls.arguments import choice, shown, tensor
 
 if TYPE_CHECKING:
-    from nervanagpu.elementwise import Operand
+    from nervanagpu.math.elementwise import Operand
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _THEIRS = {"sgn": "sign", "finite": "isfinite"}  # functions that have another name in NumPy

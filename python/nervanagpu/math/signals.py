@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, reductions, sorting
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes, manipulation
 from nervanagpu.calls.arguments import choice, integer, iterable
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, elementwise, reductions, sorting
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 _MODES = ("full", "same", "valid")
 

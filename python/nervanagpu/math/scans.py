@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arrays import creation, dtypes
 from nervanagpu.arrays.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.calls.arguments import integer, integers, no_bool, shown
-from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.math import composed, elementwise, reductions
+from nervanagpu.math.elementwise import Operand
+from nervanagpu.math.reductions import operand_of
 
 
 def _row(function: str, x: object, axis: int | None) -> tuple[GPUTensor, int]:

@@ -6,13 +6,14 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.elementwise import Operand, taking
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
 from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
+from nervanagpu.math import elementwise, reductions
+from nervanagpu.math.elementwise import Operand, taking
 
 
 class Core(Protocol):

@@ -1,0 +1,1 @@
+"""Functions of tensors: elementwise, along axes, of matrices and polynomials."""
