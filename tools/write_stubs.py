@@ -54,9 +54,9 @@ TITLES = {
 
 
 def module_of(row: function_table.Row) -> str:
-    """The file that a function is written in."""
-    made = row.function.__module__.removeprefix("nervanagpu.")
-    return made.split(".")[0]
+    """The file that a function is written in; of those of nervanagpu.linalg and nervanagpu.fft the package."""
+    made = row.function.__module__.split(".")[1:]
+    return made[0] if made[0] in TITLES else made[-1]
 
 
 def stub_of_package() -> str:

@@ -17,7 +17,7 @@ from importlib import import_module as _import_module
 
 import numpy as _numpy
 
-from nervanagpu import fft, function_table, layers, lib, linalg, nn
+from nervanagpu import fft, function_table, layers, lib, linalg, module_aliases, nn
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -151,6 +151,7 @@ tensor_methods.install()
 text.install()
 numpy_protocol.install()
 placement.install()
+module_aliases.keep_former_paths()
 
 __version__ = version()
 
@@ -164,7 +165,7 @@ __all__ = sorted(
 
 def __getattr__(name: str) -> _typing.Any:
     """NumPy's names that are about the host."""
-    if not name.startswith("_") and name != "numpy_names":
+    if not name.startswith("_"):
         numpy_names = _import_module("nervanagpu.calls.numpy_names")
         if name in numpy_names.NAMES:
             return numpy_names.NAMES[name]

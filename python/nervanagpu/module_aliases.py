@@ -53,6 +53,33 @@ def install(package: str, target: Callable[[str], str | None], *packages: str) -
         sys.meta_path.insert(0, _Finder(package, target, (package, *packages)))
 
 
+# Modules that stood in nervanagpu itself are in one of these packages, most under the same name.
+_PACKAGES = ("arrays", "calls", "cuda_toolkit", "kernels", "math", "random")
+_RENAMED = {
+    "random_counts": "discrete",
+    "random_gamma": "gamma_based",
+    "random_source": "source",
+    "random_state": "state",
+}
+
+
+def _moved(name: str) -> str | None:
+    """nervanagpu.creation: nervanagpu.arrays.creation."""
+    from importlib.util import find_spec
+
+    _, _, module = name.partition(".")
+    if not module.isidentifier() or module in _PACKAGES:
+        return None
+    places = (f"nervanagpu.{package}.{_RENAMED.get(module, module)}" for package in _PACKAGES)
+    return next((place for place in places if find_spec(place)), None)
+
+
+def keep_former_paths() -> None:
+    """Let programs and pickles that name a module by its former path have it. It is asked last."""
+    if not any(isinstance(f, _Finder) and f.package == "nervanagpu" for f in sys.meta_path):
+        sys.meta_path.append(_Finder("nervanagpu", _moved, ()))
+
+
 def run_script(module: str, install: Callable[[], None]) -> None:
     """`python -m module script.py ...`: run the script with its arguments; with -m a module, as of python."""
     import runpy

@@ -1,4 +1,4 @@
-"""Elements chosen by indices, masks and conditions, as NumPy's functions. They are made of nervanagpu.arrays.indexing."""
+"""Elements chosen by indices, masks and conditions, as NumPy's functions, made of nervanagpu.arrays.indexing."""
 
 from __future__ import annotations
 

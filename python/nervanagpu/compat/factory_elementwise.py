@@ -1,7 +1,7 @@
 """Elementwise functions and reductions as the 2015 library has them: expressions, or written to `out`.
 
-Each is the function of that name in nervanagpu.math.elementwise or nervanagpu.math.reductions; reductions keep the reduced axes
-with length 1. Comparisons and finite give bool, which assignments turn into 0 and 1. sgn(0) is 0.
+Each is the function of that name in nervanagpu.math.elementwise or nervanagpu.math.reductions. Reductions keep the
+reduced axes with length 1. Comparisons and finite give bool, which assignments turn into 0 and 1. sgn(0) is 0.
 """
 
 from __future__ import annotations

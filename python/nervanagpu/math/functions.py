@@ -1,6 +1,6 @@
 """Functions made of nervanagpu.math.elementwise's: rounding to decimals, comparisons with tolerance, activations.
 
-Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.math.elementwise and nervanagpu.math.reductions. Each is
+Operands, broadcasting, dtypes, `out` and errors are those of the modules elementwise and reductions beside it. Each is
 an expression, which becomes one kernel, or as few as its parts allow.
 """
 

@@ -13,6 +13,7 @@ from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.arguments import check_tensors, integer, number
 from nervanagpu.math import elementwise
 
+_MODULES = ("discrete", "distributions", "gamma_based", "host_sampling", "source", "state")  # no names of numpy.random
 COUNTERS = 1 << 61  # of a seed; past the last one comes the first again
 _lock = threading.Lock()
 _seed = 0
@@ -112,12 +113,11 @@ def randint(low: int, high: int | None = None, size: Shape | None = None, dtype:
 
 def __getattr__(name: str) -> Any:
     """numpy.random's other names: nervanagpu.random.state, imported for them alone."""
-    if name.startswith("__"):
-        raise AttributeError(f"module 'nervanagpu.random' has no attribute {name!r}")
-    from nervanagpu.random import state
+    if not name.startswith("__") and name not in _MODULES:
+        from nervanagpu.random import state
 
-    if name in state.NAMES:
-        return state.NAMES[name]
+        if name in state.NAMES:
+            return state.NAMES[name]
     raise AttributeError(f"module 'nervanagpu.random' has no attribute {name!r}")
 
 
