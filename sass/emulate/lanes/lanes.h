@@ -62,7 +62,8 @@ using ConstRow = const std::uint32_t*;
   return out;
 }
 
-// Scratch rows: 0..7 hold operands, 8..11 results.
+// Scratch rows: 0..7 hold operands, the last of them flags of the lanes, 8..11 results.
+inline constexpr unsigned kFlags = 7;
 inline constexpr unsigned kResult = 8;
 
 // Where a handler writes register `part` of its result; finish() puts it where it belongs. Handlers may write rows that
@@ -92,6 +93,12 @@ inline constexpr unsigned kResult = 8;
 }
 [[maybe_unused]] inline void unpack(Row32 to, std::uint32_t mask) {
   NG_LANES(l) to[l] = mask >> l & 1;
+}
+// In the scratch row of flags.
+[[maybe_unused]] inline Row32 unpacked(Warp& w, std::uint32_t mask) {
+  Row32 to = w.scratch[kFlags].data();
+  unpack(to, mask);
+  return to;
 }
 
 [[maybe_unused]] inline std::uint32_t predicate(const Warp& w, PredUse p) {

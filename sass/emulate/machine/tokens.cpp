@@ -30,10 +30,7 @@ const Uop* pop_token(Warp& w, const Uop* u, Token::Kind kind) {
     if (others) release_tokens(w);
     return jump(w, u, target);
   }
-  if (const std::uint32_t others = w.active & ~leaving; others != 0) {
-    split(w, others, here + 1);
-    w.active = leaving;
-  }
+  split_others(w, here);
   Group& g = w.groups[w.current];
   g.state = Group::State::kAtToken;
   g.token = at;

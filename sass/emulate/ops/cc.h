@@ -28,7 +28,7 @@ struct Flags {
 // The lanes in which a result row is zero, or has its sign bit set.
 [[maybe_unused]] inline Flags flags_of(Warp& w, ConstRow v) {
   Flags f;
-  Row32 bit = w.scratch[7].data();
+  Row32 bit = w.scratch[kFlags].data();
   NG_LANES(l) bit[l] = v[l] == 0 ? 1u : 0u;
   f.zero = pack(bit);
   NG_LANES(l) bit[l] = v[l] >> 31;

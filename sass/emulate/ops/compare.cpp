@@ -104,7 +104,7 @@ const Uop* r2p(Warp& w, const Uop* u) {
   const unsigned at = 8u * x.kind;
   for (unsigned i = 0; i < 7; ++i) {
     const auto index = static_cast<std::uint8_t>(i + (x.flag ? preds::kUniform : 0));
-    Row32 bit = w.scratch[7].data();
+    Row32 bit = w.scratch[kFlags].data();
     NG_LANES(l) bit[l] = chosen[l] >> i;
     const u32 lanes = pack(bit);
     NG_LANES(l) bit[l] = a[l] >> (at + i);

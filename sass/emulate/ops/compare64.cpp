@@ -75,9 +75,7 @@ const Uop* choose(Warp& w, const Uop* u) {
   against_zero.ftz = x.ftz;
   against_zero.flag2 = x.flag2;
   against_zero.is_signed = x.is_signed;
-  Row32 pick = w.scratch[7].data();
-  const u32 m = test(w, against_zero);
-  unpack(pick, m);
+  Row32 pick = unpacked(w, test(w, against_zero));
   ConstRow a = fetch_raw(w, x.src[0], 0);
   ConstRow b = fetch_raw(w, x.src[1], 1);
   Row32 o = result(w, x);

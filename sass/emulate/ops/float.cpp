@@ -303,8 +303,7 @@ inline u32 min_max(u32 a, u32 b, bool minimum, bool nan_wins) {
 
 const Uop* fmnmx(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  Row32 pick = w.scratch[7].data();
-  unpack(pick, predicate(w, x.puse[0]));
+  Row32 pick = unpacked(w, predicate(w, x.puse[0]));
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   Row32 o = result(w, x);
@@ -341,8 +340,7 @@ const Uop* fmnmx_xorsign(Warp& w, const Uop* u) {
 
 const Uop* fsel(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  Row32 pick = w.scratch[7].data();
-  unpack(pick, predicate(w, x.puse[0]));
+  Row32 pick = unpacked(w, predicate(w, x.puse[0]));
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   Row32 o = result(w, x);

@@ -20,10 +20,8 @@ const Uop* mov(Warp& w, const Uop* u) {
 }
 
 const Uop* sel(Warp& w, const Uop* u) {
-  const u32 p = predicate(w, u->x->puse[0]);
-  Row32 pick = w.scratch[7].data();
-  unpack(pick, p);
   const Detail& x = *u->x;
+  Row32 pick = unpacked(w, predicate(w, x.puse[0]));
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   Row32 o = result(w, x);
@@ -53,7 +51,7 @@ const Uop* iadd3_carry(Warp& w, const Uop* u) {
     in[i] = fetch(w, s, i);
   }
   Row32 p = w.scratch[6].data();
-  Row32 q = w.scratch[7].data();
+  Row32 q = w.scratch[kFlags].data();
   unpack(p, x.extended && x.puse_count > 0 ? predicate(w, x.puse[0]) : 0);
   unpack(q, x.extended && x.puse_count > 1 ? predicate(w, x.puse[1]) : 0);
   ConstRow a = in[0], b = in[1], c = in[2];
@@ -100,10 +98,8 @@ const Uop* imad(Warp& w, const Uop* u) {
   return map(w, u, [](u32 a, u32 b, u32 c) { return a * b + c; });
 }
 const Uop* imad_x(Warp& w, const Uop* u) {
-  const u32 carry = x_carry(w, *u->x);
-  Row32 p = w.scratch[7].data();
-  unpack(p, carry);
   const Detail& x = *u->x;
+  Row32 p = unpacked(w, x_carry(w, x));
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   ConstRow c = fetch(w, x.src[2], 2);
@@ -124,8 +120,7 @@ const Uop* imad_wide(Warp& w, const Uop* u) {
   const bool minus = x.src[2].neg && !x.extended;
   const bool complement = x.src[2].inv || (x.src[2].neg && x.extended);
   const u64 flip = minus || complement ? ~u64{0} : 0;
-  Row32 p = w.scratch[7].data();
-  unpack(p, x.extended ? x_carry(w, x) : 0);
+  Row32 p = unpacked(w, x.extended ? x_carry(w, x) : 0);
   Row32 o = result(w, x);
   Row32 oh = result(w, x, kHigh ? 0 : 1);
   const bool carries = x.pdst_count > 0 && x.pdst[0] != preds::kDump;
@@ -170,8 +165,7 @@ const Uop* lea(Warp& w, const Uop* u) {
   const u64 one_a = sa.neg && !sa.inv ? 1 : 0;
   const u32 flip_b = sb.neg || sb.inv ? ~0u : 0;
   const u64 one_b = sb.neg && !sb.inv && !x.extended ? 1 : 0;
-  Row32 p = w.scratch[7].data();
-  unpack(p, x.extended ? x_carry(w, x) : 0);
+  Row32 p = unpacked(w, x.extended ? x_carry(w, x) : 0);
   Row32 o = result(w, x);
   NG_LANES(l) {
     const u32 upper = !kHigh ? 0 : sx32 ? static_cast<u32>(static_cast<i32>(a[l]) >> 31) : c[l];
@@ -190,8 +184,7 @@ const Uop* lea(Warp& w, const Uop* u) {
 template <bool kSigned>
 const Uop* imnmx(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  Row32 pick = w.scratch[7].data();
-  unpack(pick, predicate(w, x.puse[0]));
+  Row32 pick = unpacked(w, predicate(w, x.puse[0]));
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   Row32 o = result(w, x);
@@ -206,8 +199,7 @@ const Uop* imnmx(Warp& w, const Uop* u) {
 template <bool kSigned>
 const Uop* imnmx3(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  Row32 pick = w.scratch[7].data();
-  unpack(pick, predicate(w, x.puse[0]));
+  Row32 pick = unpacked(w, predicate(w, x.puse[0]));
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   ConstRow c = fetch(w, x.src[2], 2);
@@ -226,8 +218,7 @@ const Uop* imnmx3(Warp& w, const Uop* u) {
 template <bool kSigned>
 const Uop* iaddmnmx(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  Row32 pick = w.scratch[7].data();
-  unpack(pick, predicate(w, x.puse[0]));
+  Row32 pick = unpacked(w, predicate(w, x.puse[0]));
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
   ConstRow c = fetch(w, x.src[2], 2);

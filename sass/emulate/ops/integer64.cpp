@@ -45,8 +45,7 @@ const Uop* sum(Warp& w, const Uop* u) {
   }
   const Term a = t[0], b = t[1], c = t[2];
   const u32 ones = x.imm2;
-  Row32 p = w.scratch[7].data();
-  unpack(p, x.extended ? w.pred[preds::kCarry] : 0);
+  Row32 p = unpacked(w, x.extended ? w.pred[preds::kCarry] : 0);
   Row32 o = w.scratch[kResult].data();
   u32 overflow = 0;
   if (x.kind == kPlain && x.kind2 == 0 && !x.sat) {
@@ -130,8 +129,7 @@ const Uop* lea_high(Warp& w, const Uop* u) {
   ConstRow c = fetch_raw(w, x.src[2], 2);
   const u32 n = x.imm;
   const bool minus = x.src[0].neg;
-  Row32 p = w.scratch[7].data();
-  unpack(p, x.extended ? w.pred[preds::kCarry] : 0);
+  Row32 p = unpacked(w, x.extended ? w.pred[preds::kCarry] : 0);
   u32 out[kLanes];
   Flags f;
   for (unsigned l = 0; l < kLanes; ++l) {
@@ -238,8 +236,7 @@ const Uop* imnmx_word(Warp& w, const Uop* u) {
   }
   ConstRow a = fetch(w, x.src[0], 0);
   ConstRow b = fetch(w, x.src[1], 1);
-  Row32 pick = w.scratch[7].data();
-  unpack(pick, first);
+  Row32 pick = unpacked(w, first);
   Row32 o = result(w, x);
   NG_LANES(l) o[l] = pick[l] != 0 ? a[l] : b[l];
   if (x.flag2) set_cc(w, {.zero = same, .sign = 0, .carry = first, .overflow = 0});

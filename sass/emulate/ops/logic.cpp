@@ -38,7 +38,7 @@ const Uop* lop3(Warp& w, const Uop* u) {
     default: NG_LANES(l) o[l] = lut3(lut, a[l], b[l], c[l]);
   }
   if (test) {
-    Row32 nonzero = w.scratch[7].data();
+    Row32 nonzero = w.scratch[kFlags].data();
     NG_LANES(l) nonzero[l] = o[l] != 0 ? 1 : 0;
     const u32 m = pack(nonzero);
     const u32 with = x.puse_count > 0 ? predicate(w, x.puse[0]) : 0;
@@ -131,7 +131,7 @@ const Uop* flo(Warp& w, const Uop* u) {
   const Uop* next = map(w, u, [=](u32 a) { return find_leading(a, is_signed, shift); });
   if (x.pdst_count > 0 && x.pdst[0] != preds::kDump) {
     ConstRow a = fetch(w, x.src[0], 0);
-    Row32 p = w.scratch[7].data();
+    Row32 p = w.scratch[kFlags].data();
     NG_LANES(l) p[l] = find_leading(a[l], is_signed, shift) != ~0u ? 1 : 0;
     set_predicate(w, x.pdst[0], pack(p));
   }

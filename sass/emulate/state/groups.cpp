@@ -9,6 +9,15 @@ void split(Warp& w, std::uint32_t lanes, std::uint32_t pc) {
   w.exec = w.active;
 }
 
+bool split_others(Warp& w, std::uint32_t pc) {
+  const std::uint32_t others = w.active & ~w.exec;
+  if (others == 0) return false;
+  const std::uint32_t staying = w.exec;
+  split(w, others, pc + 1);
+  w.active = staying;
+  return true;
+}
+
 const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why) {
   w.instructions += static_cast<std::uint64_t>(u + 1 - w.mark);
   Group& g = w.groups[w.current];
@@ -20,13 +29,7 @@ const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why) {
 
 const Uop* jump(Warp& w, const Uop* u, std::uint32_t target) {
   const std::uint32_t here = static_cast<std::uint32_t>(u - w.code);
-  const std::uint32_t stay = w.active & ~w.exec;
-  if (stay != 0) {
-    const std::uint32_t taken = w.exec;
-    split(w, stay, here + 1);
-    w.active = taken;
-    return leave(w, u, target, Stop::kBlocked);
-  }
+  if (split_others(w, here)) return leave(w, u, target, Stop::kBlocked);
   if (target <= here && --w.slice == 0) return leave(w, u, target, Stop::kYield);
   w.instructions += static_cast<std::uint64_t>(u + 1 - w.mark);
   w.mark = w.code + target;

@@ -179,6 +179,8 @@ inline constexpr std::uint32_t kSlice = 4096;  // backward branches that a group
 
 // Groups of lanes: groups.cpp.
 void split(Warp& w, std::uint32_t lanes, std::uint32_t pc);  // puts `lanes` of the running group aside, to go on at pc
+// The lanes Warp::exec stay the running group. Whether it has others: they are put aside, to go on past pc.
+bool split_others(Warp& w, std::uint32_t pc);
 const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why);  // the running group stops, to go on at pc
 const Uop* jump(Warp& w, const Uop* u, std::uint32_t target);  // the lanes Warp::exec go to target, others to u + 1
 // Counts an instruction, after which *u is the next; nullptr: the quantum is over.

@@ -59,11 +59,7 @@ const Uop* bar(Warp& w, const Uop* u) {
   }
   const std::uint32_t here = static_cast<std::uint32_t>(u - w.code);
   if (kind == BarKind::kArrive) return u + 1;
-  if (const std::uint32_t others = w.active & ~w.exec; others != 0) {
-    const std::uint32_t waiting = w.exec;
-    split(w, others, here + 1);
-    w.active = waiting;
-  }
+  split_others(w, here);
   Group& g = w.groups[w.current];
   g.state = Group::State::kAtBarrier;
   g.barrier = static_cast<std::uint8_t>(number);

@@ -50,11 +50,7 @@ const Uop* wait(Warp& w, const Uop* u) {
   }
   if (cluster.phase < w.cluster_phase) {
     const auto here = static_cast<std::uint32_t>(u - w.code);
-    if (const std::uint32_t others = w.active & ~w.exec; others != 0) {
-      const std::uint32_t waiting = w.exec;
-      split(w, others, here + 1);
-      w.active = waiting;
-    }
+    split_others(w, here);
     w.groups[w.current].state = Group::State::kAtCluster;
     return leave(w, u, here, Stop::kBlocked);  // comes again when it is released
   }

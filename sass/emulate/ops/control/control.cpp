@@ -144,11 +144,7 @@ const Uop* wait_with(Warp& w, const Uop* u, Group::State state, std::uint32_t wa
     return u + 1;
   }
   const std::uint32_t here = index_of(w, u);
-  if (const std::uint32_t others = w.active & ~w.exec; others != 0) {
-    const std::uint32_t waiting = w.exec;
-    split(w, others, here + 1);
-    w.active = waiting;
-  }
+  split_others(w, here);
   Group& g = w.groups[w.current];
   g.state = state;
   g.barrier = x.kind;
