@@ -60,7 +60,7 @@ struct Costs {
     double start, early;
     double step;                 // 16 channels' products, for each 64 columns
     double whole_row, part_row;  // of the copy engine
-    double epilogue;             // a crew's, for each 64 columns
+    double epilogue;             // a consumer group's, for each 64 columns
   };
   Resident resident;
 
@@ -74,7 +74,7 @@ struct Costs {
   struct Narrow {
     double start;
     double step;      // 16 products of 64 rows and columns; half of it is reading the rows
-    double epilogue;  // a crew's, for each 64 columns
+    double epilogue;  // a consumer group's, for each 64 columns
     double load;      // of 16 bytes by each lane of a warp
   };
   Narrow narrow;

@@ -14,11 +14,11 @@
 namespace nervanagpu::conv_detail::halo_update {
 namespace {
 
-constexpr std::int64_t kBlock = 128;   // places
-constexpr std::int64_t kPlane = 16;    // channels
-constexpr std::int64_t kFilters = 64;  // M of a product,
-constexpr std::int64_t kGroup = 16;    // and its k
-constexpr std::int64_t kCrews = 2;     // warpgroups that share units
+constexpr std::int64_t kBlock = 128;         // places
+constexpr std::int64_t kPlane = 16;          // channels
+constexpr std::int64_t kFilters = 64;        // M of a product,
+constexpr std::int64_t kGroup = 16;          // and its k
+constexpr std::int64_t kConsumerGroups = 2;  // warpgroups that share units
 
 // Taps along the width that a product has, and units of a warpgroup.
 struct Variant {
@@ -97,7 +97,7 @@ std::optional<Choice> choose(const Work& w, const Forced& forced) {
     const bool any = !is_forced(forced) || forced.kernel == variant;
     if (!any && !forced.kernel.starts_with(variant + "_")) continue;
     for (std::int64_t each = 1; each <= std::min(planes, kPlanes); ++each) {
-      for (std::int64_t lines = 1; lines <= g.taps[1] && lines * each <= kCrews * t.units; ++lines) {
+      for (std::int64_t lines = 1; lines <= g.taps[1] && lines * each <= kConsumerGroups * t.units; ++lines) {
         Choice c = {.frame = *frame, .taps = t.taps, .lines = lines, .planes = each};
         if (!any && forced.kernel != "_" + name_of(c)) continue;
         c.plane_tiles = ceil_div(planes, each);

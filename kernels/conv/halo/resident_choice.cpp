@@ -45,7 +45,8 @@ double microseconds(const halo::Work& w, const halo::Frame& f, int columns, int 
   const std::int64_t tiles = ceil_div(f.places(w.images), kRows);
   const double products = static_cast<double>(steps_of(w.taps, w.channels)) * costs.step * columns / 64;
   const double patch = static_cast<double>(kRows + f.reach) * (2 * w.stored < row ? costs.part_row : costs.whole_row);
-  const double tile = std::max({products, (products + costs.epilogue * columns / 64) / 2, patch});  // two crews
+  const double tile =
+      std::max({products, (products + costs.epilogue * columns / 64) / 2, patch});  // two consumer groups
   const auto waves = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   GemmProblem g;
   g.m = f.places(w.images), g.n = w.columns, g.k = 1;

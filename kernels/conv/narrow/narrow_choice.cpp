@@ -24,9 +24,9 @@ constexpr std::int64_t kEight = 8;  // lines of a tile, and rows of each
 constexpr std::int64_t kSteps = 4;  // of a block of filters
 constexpr std::int64_t kUnit = 16;  // bytes
 constexpr std::int64_t kLanes = 32;
-constexpr std::int64_t kRows = 64;  // of a product
-constexpr double kCrews = 3;        // of consumers, which take tiles in turn
-constexpr std::int64_t kThree = 3;  // channels that are loaded by lines or words
+constexpr std::int64_t kRows = 64;     // of a product
+constexpr double kConsumerGroups = 3;  // of consumers, which take tiles in turn
+constexpr std::int64_t kThree = 3;     // channels that are loaded by lines or words
 
 // narrow.sass's variants: bytes of a row, columns, blocks of filters, bytes of a patch, and of its lines of x as they lie.
 struct Variant {
@@ -107,7 +107,7 @@ double microseconds(const ConvProblem& p, const Choice& c, const Costs& all) {
   const double wide = static_cast<double>(c.tile.bn) / 64;
   const double products = static_cast<double>(c.steps) * costs.step * (1 + wide) / 2;
   const double loads = static_cast<double>(ceil_div(c.lines * c.units, kLanes)) * costs.load;
-  const double tile = std::max({products, (products + costs.epilogue * wide) / kCrews, loads});
+  const double tile = std::max({products, (products + costs.epilogue * wide) / kConsumerGroups, loads});
   const auto waves = static_cast<double>(ceil_div(c.tiles, hgemm::kProcessors));
   const double bytes = 2.0 * static_cast<double>(p.x_elements() + p.y_elements());
   return costs.start + h200::together(waves * tile, bytes * 1e-6 / all.memory);

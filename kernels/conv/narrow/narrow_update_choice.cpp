@@ -28,12 +28,12 @@ struct Variant {
 constexpr std::string_view kLines[] = {
 #include "kernels/conv/narrow/narrow_update.variants.inc"
 };
-static_assert(variants::let(kLines, "GROUPS") == "CREWS == 1 ? 1 : TR == 5 ? 3 : 4");
+static_assert(variants::let(kLines, "GROUPS") == "CONSUMER_GROUPS == 1 ? 1 : TR == 5 ? 3 : 4");
 constexpr auto kVariants = variants::table<Variant, kLines>([](std::string_view line, auto add) {
   using variants::number;
   if (!variants::text(line, "RAW").empty()) return;  // of taps that another line has, too
   const int row = number(line, "ROW");
-  const bool alone = number(line, "CREWS") == 1;
+  const bool alone = number(line, "CONSUMER_GROUPS") == 1;
   variants::each(line, "TR", [&](std::string_view digits) {
     const int taps = number(digits);
     const int groups = alone ? number(line, "WGS") : taps == 5 ? 3 : 4;

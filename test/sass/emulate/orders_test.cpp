@@ -34,7 +34,7 @@ void add(Lines& to, const Lines& more) {
 }
 
 constexpr u32 kTiles = 48;
-constexpr u32 kCrews = 2;
+constexpr u32 kConsumerGroups = 2;
 constexpr u32 kPlace = 0x400;  // of 128 bytes
 constexpr u32 kFull = 0x600;
 constexpr u32 kEmpty = 0x640;
@@ -51,9 +51,9 @@ void arrive_at(Lines& l, u32 mbarrier) {
   add(l, {{text("UMOV UR9, 0x%x", mbarrier), kAwait}, {"SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR9], RZ", kSwap}});
 }
 
-// A ring: each place has a warp that fills it, and crews of one warp take tiles in turn, tile t out of place t % places. With
-// three places a place is now one crew's, now the other's: nothing keeps a crew from asking for a round whose last one has not
-// come yet. With four it is always the same crew's.
+// A ring: each place has a warp that fills it, and consumers of one warp take tiles in turn, tile t out of place t % places. With
+// three places a place is now one consumer's, now the other's: nothing keeps a consumer from asking for a round whose last one has not
+// come yet. With four it is always the same consumer's.
 KernelImage ring(u32 places) {
   Lines l = {{"S2R R0, SR_TID.X", kLoad},         {"ULDC.64 UR4, c[0x0][0x208]"},
              {"LDC.64 R6, c[0x0][0x210]", kLoad}, {"UMOV UR12, 0x1fffc0"},  // 32 arrivals
@@ -67,7 +67,7 @@ KernelImage ring(u32 places) {
     }
   }
   add(l, {{"made:"}, {"WARPSYNC.ALL"}, {"BAR.SYNC.DEFER_BLOCKING 0x0", kAwait}});
-  for (u32 w = 0; w < places + kCrews; ++w) {
+  for (u32 w = 0; w < places + kConsumerGroups; ++w) {
     add(l, {{text("ISETP.EQ.AND P2, PT, R3, 0x%x, PT", w)}, {text("@P2 BRA w%u", w)}});
   }
   for (u32 p = 0; p < places; ++p) {
@@ -80,9 +80,9 @@ KernelImage ring(u32 places) {
     }
     l.push_back({"EXIT", kAwait});
   }
-  for (u32 crew = 0; crew < kCrews; ++crew) {
-    l.push_back({text("w%u:", places + crew)});
-    for (u32 t = crew; t < kTiles; t += kCrews) {
+  for (u32 consumer = 0; consumer < kConsumerGroups; ++consumer) {
+    l.push_back({text("w%u:", places + consumer)});
+    for (u32 t = consumer; t < kTiles; t += kConsumerGroups) {
       const u32 p = t % places;
       wait_for(l, kFull + 8 * p, t / places % 2);
       add(l, {{text("LDS R5, [R2+0x%x]", kPlace + 128 * p), kAsk},
@@ -139,7 +139,7 @@ Outcome go(const KernelImage& image, u32 order, Mode mode, Dim3 grid, Dim3 block
 }
 
 Outcome go_ring(u32 places, u32 order, Mode mode) {
-  return go(ring(places), order, mode, {1}, {32 * (places + kCrews)}, kTiles * 32);
+  return go(ring(places), order, mode, {1}, {32 * (places + kConsumerGroups)}, kTiles * 32);
 }
 
 const char* const kRoundOff = "wait by parity may be a round off";
