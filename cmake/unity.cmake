@@ -4,7 +4,7 @@ set(ng_alone_folders kernels/conv/halo sass/emulate/ops sass/emulate/ops/control
 set(ng_alone
   kernels/conv/conv_plan.cpp
   kernels/conv/depthwise/depthwise_any.cpp
-  kernels/conv/depthwise/depthwise_parts.cpp
+  kernels/conv/depthwise/partial_sums.cpp
   kernels/conv/problem_facts.cpp
   kernels/gemm/cost/cost.cpp
   kernels/gemm/group.cpp

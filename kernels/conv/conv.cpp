@@ -82,8 +82,8 @@ struct Views {
 
 Views views(const ConvProblem& p, const ConvProblem& inner, Role role, std::uint64_t outside, std::uint64_t inside) {
   const Shape shape = shape_of(p, role);
-  return {Tensor::wrap(outside, shape, lies(p, role).strides, type_of(p, role)),
-          Tensor::wrap(inside, shape, lying(Layout::channels_last, shape).strides, type_of(inner, role))};
+  return {Tensor::wrap(outside, shape, laid_out(p, role).strides, type_of(p, role)),
+          Tensor::wrap(inside, shape, as_laid_out(Layout::channels_last, shape).strides, type_of(inner, role))};
 }
 
 // Through copies in the workspace. Stochastic rounding is left to the last copy: it counts the elements of the result as

@@ -166,7 +166,7 @@ Shape shape_of(const ConvProblem& p, Role role) {
   return role == Role::x ? x_shape(last, 3) : role == Role::w ? w_shape(last, 3) : y_shape(last, 3);
 }
 
-Lying lying(Layout layout, const Shape& s, std::int64_t pitch) {
+Strided as_laid_out(Layout layout, const Shape& s, std::int64_t pitch) {
   const std::int64_t places = s[1] * s[2] * s[3];
   switch (layout) {
     case Layout::batch_last: return {s, {1, s[2] * s[3] * s[0], s[3] * s[0], s[0], places * s[0]}};
@@ -177,8 +177,8 @@ Lying lying(Layout layout, const Shape& s, std::int64_t pitch) {
   return {s, {places * pitch, s[2] * s[3] * pitch, s[3] * pitch, pitch, 1}};
 }
 
-Lying lies(const ConvProblem& p, Role role) {
-  return lying(p.layout, shape_of(p, role), pitch_of(p, role));
+Strided laid_out(const ConvProblem& p, Role role) {
+  return as_laid_out(p.layout, shape_of(p, role), pitch_of(p, role));
 }
 
 std::int64_t pitch_of(const ConvProblem& p, Role role) {

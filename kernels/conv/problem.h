@@ -27,12 +27,12 @@ const char* name_of(ConvPass pass, Role role);  // "x", "dx", ...
 
 // (first, depth, height, width, channels) of a tensor, whose first is images or filters, and its strides as it lies in
 // memory. pitch: elements from pixel to pixel with channels last; 0: there are no others than the channels.
-struct Lying {
+struct Strided {
   Shape shape, strides;
 };
 Shape shape_of(const ConvProblem& p, Role role);
-Lying lying(Layout layout, const Shape& shape, std::int64_t pitch = 0);
-Lying lies(const ConvProblem& p, Role role);
+Strided as_laid_out(Layout layout, const Shape& shape, std::int64_t pitch = 0);
+Strided laid_out(const ConvProblem& p, Role role);
 
 // Elements from pixel to pixel with channels last, and whether there are any between.
 std::int64_t pitch_of(const ConvProblem& p, Role role);

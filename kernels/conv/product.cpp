@@ -94,13 +94,13 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
   return pieces::microseconds(pass, p) >= pieces::rival_microseconds(pass, p);
 }
 
-// An update after ReLUs: both operands have zeros, beside which the pieces of gemm() must not lose one element. two_pieces.h makes lost
-// ones good.
+// An update after ReLUs: both operands have zeros, beside which the pieces of gemm() must not lose one element. Those of
+// two_pieces.h may: a kernel after them adds what is lost.
 bool of_float32(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
   constexpr double kLost = 2.4e-8;  // of normal numbers, in the mean
   if (!possible_of_float32(p)) return false;
   const bool stored = e.beta == 0 || pieces::takes_beta(pass, p);
-  if (pass != ConvPass::update || !stored || !two_pieces::made_good(pass, e) || !two_pieces::chosen(pass, p))
+  if (pass != ConvPass::update || !stored || !two_pieces::can_add_lost(pass, e) || !two_pieces::chosen(pass, p))
     return of_float32(pass, p);
   const GemmProblem g = plain(shape_of(pass, p));
   if (!nervanagpu::pieces::takes(g) || !nervanagpu::pieces::in_two(g)) return false;

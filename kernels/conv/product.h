@@ -31,7 +31,7 @@ double microseconds(const GemmProblem& g, const Costs& costs = kFitted);
 // float32 of Precision::tensor with channels last: gemm() takes it, in two pieces, or by multiply-adds where three pieces do not pay.
 // A function of the problem alone.
 bool of_float32(ConvPass pass, const ConvProblem& p);
-// The same with this epilogue. Not where two_pieces.h has an update's lost elements made good and is expected to be faster.
+// The same with this epilogue. Not where two_pieces.h can add an update's lost elements and is expected to be faster.
 bool of_float32(ConvPass pass, const ConvProblem& p, const Epilogue& e);
 // What gemm() wants at most for such a product, whatever kernels the device has.
 std::size_t workspace(const GemmProblem& g);

@@ -43,17 +43,17 @@ ConvProblem draw_result(Random& random, const Kernel& kernel) {
 
 Outcome channel_sums(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   const ConvProblem p = draw_result(random, kernel);
-  const auto lies = conv_detail::lies(p, conv_detail::Role::y);  // (n, depth, height, width, channels)
+  const auto y = conv_detail::laid_out(p, conv_detail::Role::y);  // (n, depth, height, width, channels)
   std::int64_t elements = 1;
-  for (std::size_t i = 0; i < lies.shape.size(); ++i) elements += (lies.shape[i] - 1) * lies.strides[i];
+  for (std::size_t i = 0; i < y.shape.size(); ++i) elements += (y.shape[i] - 1) * y.strides[i];
   const Values content = gpu_test::integers(random, elements, 5, p.y_type);
   Values sum(static_cast<std::size_t>(p.k)), squares(static_cast<std::size_t>(p.k));
   for (std::int64_t n = 0; n < p.n; ++n) {
     for (std::int64_t h = 0; h < p.in[1]; ++h) {
       for (std::int64_t w = 0; w < p.in[2]; ++w) {
         for (std::int64_t k = 0; k < p.k; ++k) {
-          const double v = content[static_cast<std::size_t>(n * lies.strides[0] + h * lies.strides[2] +
-                                                            w * lies.strides[3] + k * lies.strides[4])];
+          const double v = content[static_cast<std::size_t>(n * y.strides[0] + h * y.strides[2] + w * y.strides[3] +
+                                                            k * y.strides[4])];
           sum[static_cast<std::size_t>(k)] += v;
           squares[static_cast<std::size_t>(k)] += v * v;
         }

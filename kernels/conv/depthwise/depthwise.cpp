@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernels/conv/depthwise/depthwise_any.h"
-#include "kernels/conv/depthwise/depthwise_parts.h"
+#include "kernels/conv/depthwise/partial_sums.h"
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
@@ -129,7 +129,7 @@ Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
 // How the strips of an update are shared out: a part is a CTA for each li vectors of channels.
 struct Shares {
   std::int64_t strips = 0, chunk = 1;
-  Parts parts;
+  PartialSums parts;
 };
 
 Shares shares_of(const ConvProblem& p, const Walk& walk) {
@@ -137,7 +137,7 @@ Shares shares_of(const ConvProblem& p, const Walk& walk) {
   s.strips = walk.images * walk.lh * walk.lw;
   const std::int64_t groups = groups_of_update(p, walk);
   s.chunk = ceil_div(ceil_div(s.strips, most_parts(p, walk, s.strips)), groups) * groups;
-  s.parts = parts_of(ceil_div(s.strips, s.chunk), p.c * p.filter[1] * p.filter[2]);
+  s.parts = partial_sums_of(ceil_div(s.strips, s.chunk), p.c * p.filter[1] * p.filter[2]);
   return s;
 }
 

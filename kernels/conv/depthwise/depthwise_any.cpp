@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/conv/depthwise/depthwise_parts.h"
+#include "kernels/conv/depthwise/partial_sums.h"
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/types.h"
 #include "kernels/nn/launch.h"
@@ -55,7 +55,7 @@ Places places_of(const ConvProblem& p, Role role) {
 // Parts of an update and their places: threads for a large GPU, but 64 places each.
 struct Cut {
   std::int64_t places = 0, chunk = 1;
-  Parts parts;
+  PartialSums parts;
 };
 
 Cut cut_of(const ConvProblem& p) {
@@ -66,7 +66,7 @@ Cut cut_of(const ConvProblem& p) {
   const std::int64_t elements = p.c * volume(p.filter);
   const std::int64_t parts = std::clamp<std::int64_t>(kThreads / elements, 1, ceil_div(cut.places, kFewest));
   cut.chunk = ceil_div(cut.places, parts);
-  cut.parts = parts_of(ceil_div(cut.places, cut.chunk), elements);
+  cut.parts = partial_sums_of(ceil_div(cut.places, cut.chunk), elements);
   return cut;
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/conv/depthwise/depthwise_parts.h"
+#include "kernels/conv/depthwise/partial_sums.h"
 
 #include "kernels/conv/arena.h"
 #include "kernels/split_sum/split_sum.h"
@@ -9,12 +9,12 @@ namespace {
 
 enum Flags : std::uint32_t { kBeta = 1, kAtRandom = 16 };  // of split_sum.sass
 
-std::int64_t bytes_of_parts(const Parts& parts) {
+std::int64_t bytes_of_parts(const PartialSums& parts) {
   return static_cast<std::int64_t>(aligned(static_cast<std::size_t>(4 * parts.count() * parts.elements)));
 }
 
 // The sum of `splits` matrices in each of `groups`.
-split_sum::Sum sum_of(const Parts& parts, std::int64_t groups, std::int64_t splits, std::uint64_t from,
+split_sum::Sum sum_of(const PartialSums& parts, std::int64_t groups, std::int64_t splits, std::uint64_t from,
                       std::uint64_t to) {
   split_sum::Sum sum;
   sum.workspace = from;
@@ -27,18 +27,18 @@ split_sum::Sum sum_of(const Parts& parts, std::int64_t groups, std::int64_t spli
 
 }  // namespace
 
-std::size_t Parts::bytes() const {
+std::size_t PartialSums::bytes() const {
   return static_cast<std::size_t>(bytes_of_parts(*this) + (runs > 1 ? 4 * runs * elements : 0));
 }
 
-Parts parts_of(std::int64_t count, std::int64_t elements) {
+PartialSums partial_sums_of(std::int64_t count, std::int64_t elements) {
   constexpr std::int64_t kLongest = 66;  // a thread adds them one after the other
   constexpr std::int64_t kRun = 16;
   if (count <= kLongest) return {count, 1, elements};
   return {kRun, ceil_div(count, kRun), elements};
 }
 
-void queue_sum(Device& device, const Parts& parts, Dtype type, const ConvPointers& pointers, const Epilogue& e,
+void queue_sum(Device& device, const PartialSums& parts, Dtype type, const ConvPointers& pointers, const Epilogue& e,
                StreamId stream) {
   std::uint64_t from = pointers.workspace;
   std::int64_t splits = parts.run;

@@ -147,14 +147,14 @@ Forced behind(const Forced& forced) {
 
 void copy_images(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
                  const Stream& stream) {
-  const Shape strides = lies(p, Role::x).strides;
+  const Shape strides = laid_out(p, Role::x).strides;
   launch(device, {x, p.x_type, strides, p.n, {p.in[1], p.in[2]}, c.low, c.pixels, c.step, c.step, c.channels, p.c}, to,
          stream);
 }
 
 void copy_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                   const Stream& stream) {
-  const Shape strides = lies(p, Role::w).strides;
+  const Shape strides = laid_out(p, Role::w).strides;
   const Flat taps = {c.taps.taps[1], c.taps.taps[0]};
   launch(device, {w, p.w_type, strides, p.k, {p.filter[1], p.filter[2]}, {0, 0}, taps, c.step, c.step, c.wide, p.c}, to,
          stream);

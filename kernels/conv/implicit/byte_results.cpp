@@ -84,9 +84,9 @@ void queue(Device& device, const ConvProblem& p, const ConvPointers& pointers, c
   // Stochastic rounding counts the elements of a result, not what lies between its pixels.
   const bool copied = apart(p, Role::y) && e.rounding.stochastic;
   if (!copied && p.layout == Layout::channels_last) matrix.ld = pitch_of(p, Role::y);
-  Tensor wide = Tensor::wrap(pointers.out, shape_of(p, Role::y), lies(p, Role::y).strides, p.y_type);
+  Tensor wide = Tensor::wrap(pointers.out, shape_of(p, Role::y), laid_out(p, Role::y).strides, p.y_type);
   if (copied) r.out = at.result;
-  Tensor side_by_side = Tensor::wrap(r.out, wide.shape(), lying(p.layout, wide.shape()).strides, p.y_type);
+  Tensor side_by_side = Tensor::wrap(r.out, wide.shape(), as_laid_out(p.layout, wide.shape()).strides, p.y_type);
   if (copied && e.beta != 0) convert(wide, side_by_side, {}, stream);
   const split_sum::Plan sum = split_sum::plan(device.registry(), sum_of(matrix, r, own, p.y_type, Dtype::int32));
   sum.values.launch(device, *sum.kernel, sum.grid, stream.handle());

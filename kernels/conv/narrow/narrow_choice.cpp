@@ -80,12 +80,12 @@ bool expressible(const ConvProblem& p, const Choice& c) {
     const std::int64_t reach = p.in[axis] + 2 * p.pad[axis] + kEight * p.stride[axis] + p.filter[axis];
     if (reach >= kFar) return false;
   }
-  const Shape strides = lies(p, Role::x).strides;
+  const Shape strides = laid_out(p, Role::x).strides;
   std::int64_t image = 0;
   for (const std::size_t axis : {1U, 2U})
     image += (p.in[axis] + 2 * p.pad[axis] + kEight * p.stride[axis] + p.filter[axis]) * strides[axis + 1];
   if (2 * (image + kMostChannels * strides[4]) >= kMostBytes) return false;
-  const Shape filters = lies(p, Role::w).strides;
+  const Shape filters = laid_out(p, Role::w).strides;
   if (2 * std::max({filters[0], filters[2], filters[3], filters[4]}) >= kMostBytes) return false;
   return c.tiles < kMostTiles && p.n * p.out()[1] * c.out_w < kMostBytes && p.stride[1] * (c.units + 4) < kMostOffset;
 }
@@ -179,7 +179,7 @@ bool pays(const ConvProblem& p, const Choice& c) {
 
 Load load_of(const ConvProblem& p, const Choice& c, std::uint64_t x) {
   constexpr std::int64_t kMostBox = 256;  // elements of a box's side
-  const Shape strides = lies(p, Role::x).strides;
+  const Shape strides = laid_out(p, Role::x).strides;
   const std::int64_t line = p.in[2] * kThree;
   if (p.c != kThree || strides[4] != 1 || strides[3] != kThree || strides[2] != line || strides[0] != p.in[1] * line)
     return Load::any;
@@ -203,7 +203,7 @@ const Kernel* find(const Registry& registry, Dtype operands, Load load, const Ch
 void copy_filters(Device& device, const ConvProblem& p, const Choice& c, std::uint64_t w, std::uint64_t to,
                   bool fragments, const Stream& stream) {
   constexpr std::int64_t kThreads = 128;
-  const Shape strides = lies(p, Role::w).strides;
+  const Shape strides = laid_out(p, Role::w).strides;
   const std::int64_t taps = (fragments ? (c.pairs ? 2 : 1) * kRows : c.columns) * p.filter[1] * 4 * c.groups;
   Values v;
   v.u64(w).u64(to).u32(taps).divisor(4 * c.groups).divisor(p.filter[1]).divisor(fragments ? kRows : p.k);
@@ -235,7 +235,7 @@ TensorMap lines_map(const ConvProblem& p, const Choice& c, std::uint64_t x) {
 }
 
 void put_patches(Values& v, const ConvProblem& p, const Choice& c, std::uint64_t x, Load load) {
-  const Shape strides = lies(p, Role::x).strides;
+  const Shape strides = laid_out(p, Role::x).strides;
   const std::int64_t units = units_of(c, load);
   const std::int64_t step = c.row / kEight;
   v.u32(c.out_w).u32(p.out()[1]).divisor(c.tiles_w).divisor(c.tiles_h).divisor(units).u32(c.lines);

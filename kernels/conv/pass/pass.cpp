@@ -9,16 +9,16 @@ constexpr std::string_view kHalfBlocks = "_h_";  // in front of the tile of a fo
 
 }  // namespace
 
-void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
-                const Lying& to_lies, const Rounding& rounding) {
+void Pass::copy(std::uint64_t from, Dtype from_type, const Strided& from_layout, std::uint64_t to, Dtype to_type,
+                const Strided& to_layout, const Rounding& rounding) {
   note([&] {
     double bytes = static_cast<double>(width_of(to_type));
-    for (const std::int64_t length : to_lies.shape) bytes *= static_cast<double>(length);
+    for (const std::int64_t length : to_layout.shape) bytes *= static_cast<double>(length);
     return Modelled{"copy", 1, [bytes](const Costs& costs) { return copy_microseconds(bytes, costs); }};
   });
   if (device_ == nullptr) return;
-  Tensor target = Tensor::wrap(to, to_lies.shape, to_lies.strides, to_type);
-  convert(Tensor::wrap(from, from_lies.shape, from_lies.strides, from_type), target, rounding, stream_);
+  Tensor target = Tensor::wrap(to, to_layout.shape, to_layout.strides, to_type);
+  convert(Tensor::wrap(from, from_layout.shape, from_layout.strides, from_type), target, rounding, stream_);
 }
 
 Pixels Pass::as_it_lies(Role role, std::uint64_t address) const {
@@ -33,7 +33,7 @@ Pixels Pass::operand(Role role, std::uint64_t address, std::int64_t unit) {
   const Shape s = shape(role);
   t.pitch = ceil_div(s[4], unit) * unit;
   t.address = arena_.take(width_of(t.type) * t.count() * t.pitch);
-  copy(address, t.type, lies(role), t.address, t.type, lying(Layout::channels_last, s, t.pitch));
+  copy(address, t.type, laid_out(role), t.address, t.type, as_laid_out(Layout::channels_last, s, t.pitch));
   return t;
 }
 
@@ -49,9 +49,9 @@ Pixels Pass::operand_in_packs(Role role, std::uint64_t address, const Packs& pac
   if (device_ == nullptr) return t;
   device_->fill(t.address, 0, static_cast<unsigned>(width_of(type)), static_cast<std::size_t>(t.count() * t.pitch),
                 stream_.handle());
-  Lying from = lies(role);
-  Lying to = lying(Layout::channels_last, s, t.pitch);
-  for (Lying* l : {&from, &to}) {
+  Strided from = laid_out(role);
+  Strided to = as_laid_out(Layout::channels_last, s, t.pitch);
+  for (Strided* l : {&from, &to}) {
     l->shape = {s[0], s[1], s[2], s[3], packs.count, channels};
     l->strides.push_back(l->strides[4]);
   }
@@ -530,9 +530,9 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
     const Shape some = {p_.n, f.positions[2], f.positions[1], f.positions[0], out.channels};
     const std::int64_t line = out.pitch * out.size[0];
     const std::int64_t plane = line * out.size[1];
-    const Lying apart = {some,
-                         {out.pitch * whole, plane * f.stride[2], line * f.stride[1], out.pitch * f.stride[0], 1}};
-    const Lying beside = lying(Layout::channels_last, some, out.pitch);
+    const Strided apart = {some,
+                           {out.pitch * whole, plane * f.stride[2], line * f.stride[1], out.pitch * f.stride[0], 1}};
+    const Strided beside = as_laid_out(Layout::channels_last, some, out.pitch);
     const std::uint64_t first =
         out.address +
         static_cast<std::uint64_t>((plane * f.first[2] + line * f.first[1] + out.pitch * f.first[0]) * width);
@@ -589,7 +589,7 @@ void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
 void Pass::widen_bias() {
   const std::uint64_t wide = arena_.take(4 * p_.k);
   if (at_.bias == 0 || !sgemm::half(at_.bias_type)) return;
-  const Lying row = {{p_.k}, {1}};
+  const Strided row = {{p_.k}, {1}};
   copy(at_.bias, at_.bias_type, row, wide, Dtype::float32, row);
   at_.bias = wide;
   at_.bias_type = Dtype::float32;
@@ -652,7 +652,7 @@ void Pass::run(std::vector<Modelled>* models) {
     e_.rounding = {};
     out.address = arena_.take(out.count() * out.pitch * static_cast<std::int64_t>(size_of(out.type)));
     if (e_.beta != 0) {
-      copy(at_.out, type, lies(roles.out), out.address, out.type, lying(Layout::channels_last, s, out.pitch));
+      copy(at_.out, type, laid_out(roles.out), out.address, out.type, as_laid_out(Layout::channels_last, s, out.pitch));
     }
   }
   if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
@@ -678,7 +678,8 @@ void Pass::run(std::vector<Modelled>* models) {
     positions(in1, in2, out);
   }
   if (through) {
-    copy(out.address, out.type, lying(Layout::channels_last, s, out.pitch), at_.out, type, lies(roles.out), rounding);
+    copy(out.address, out.type, as_laid_out(Layout::channels_last, s, out.pitch), at_.out, type, laid_out(roles.out),
+         rounding);
   }
 }
 

@@ -113,14 +113,14 @@ class Pass {
     if (models_ != nullptr) models_->push_back(model());
   }
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
-  [[nodiscard]] Lying lies(Role role) const { return conv_detail::lies(p_, role); }
+  [[nodiscard]] Strided laid_out(Role role) const { return conv_detail::laid_out(p_, role); }
   [[nodiscard]] Pixels as_it_lies(Role role, std::uint64_t address) const;  // with channels last
   Pixels operand(Role role, std::uint64_t address, std::int64_t unit);
   Pixels operand(Role role, std::uint64_t address) { return operand(role, address, unit_of(type_of(p_, role))); }
   Pixels operand_in_packs(Role role, std::uint64_t address, const Packs& packs);
   [[nodiscard]] Pixels group_of(Pixels t, std::int64_t g) const;
-  void copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
-            const Lying& to_lies, const Rounding& rounding = {});
+  void copy(std::uint64_t from, Dtype from_type, const Strided& from_layout, std::uint64_t to, Dtype to_type,
+            const Strided& to_layout, const Rounding& rounding = {});
   [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
   void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
   // fprop: y is rounded stochastically, and by the copy that follows.

@@ -7,7 +7,7 @@ namespace nervanagpu::conv_detail::tensor_cores {
 // filters, and taps go down.
 Pixels Pass::filters(std::int64_t group, std::int64_t rows, std::int64_t channels) {
   const Shape s = shape(Role::w);
-  const Shape from = lies(Role::w).strides;
+  const Shape from = laid_out(Role::w).strides;
   const bool forward = pass_ == ConvPass::fprop;
   const std::int64_t line = s[3] * channels;
   const std::int64_t columns = s[1] * s[2] * line;
@@ -99,7 +99,7 @@ std::uint64_t Pass::padded(const Columns& c) {
   const Shape some = {p_.n, 1, height, width, p_.c};
   const std::uint64_t first = to + static_cast<std::uint64_t>(2 * (p_.pad[1] * line + p_.pad[2] * p_.c));
   const std::uint64_t from = pass_ == ConvPass::fprop ? at_.in1 : at_.in2;
-  copy(from, p_.x_type, {some, lies(Role::x).strides}, first, p_.x_type, {some, {image, image, line, p_.c, 1}});
+  copy(from, p_.x_type, {some, laid_out(Role::x).strides}, first, p_.x_type, {some, {image, image, line, p_.c, 1}});
   return to;
 }
 
@@ -107,7 +107,7 @@ std::uint64_t Pass::padded(const Columns& c) {
 std::uint64_t Pass::matrix(const Columns& c) {
   if (p_.layout == Layout::channels_last && c.pitch == c.columns && at_.in2 % 16 == 0) return at_.in2;
   const std::uint64_t to = arena_.take(2 * p_.k * c.pitch);
-  copy(at_.in2, p_.w_type, lies(Role::w), to, p_.w_type,
+  copy(at_.in2, p_.w_type, laid_out(Role::w), to, p_.w_type,
        {shape(Role::w), {c.pitch, c.pitch, p_.filter[2] * p_.c, p_.c, 1}});
   return to;
 }

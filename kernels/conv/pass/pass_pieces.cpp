@@ -19,10 +19,10 @@ void Pass::run_pieces_copied() {
   Epilogue exact = e_;
   exact.rounding = {};
   exact.mask = 0;  // of the result as it lies in the end
-  const auto last = [&](Role role) { return lying(Layout::channels_last, shape(role)); };
+  const auto last = [&](Role role) { return as_laid_out(Layout::channels_last, shape(role)); };
   const auto take = [&](Role role, std::uint64_t from, bool filled) {
     const std::uint64_t to = arena_.take(width_of(Dtype::float32) * elements_of(p_, role));
-    if (filled) copy(from, Dtype::float32, lies(role), to, Dtype::float32, last(role));
+    if (filled) copy(from, Dtype::float32, laid_out(role), to, Dtype::float32, last(role));
     return to;
   };
   at.in1 = take(roles.in1, at_.in1, true);
@@ -32,7 +32,7 @@ void Pass::run_pieces_copied() {
   Pass pass(device_, pass_, inner, at, exact, stream_, forced_);
   pass.run();
   arena_.take(static_cast<std::int64_t>(pass.workspace()));
-  copy(at.out, Dtype::float32, last(roles.out), at_.out, Dtype::float32, lies(roles.out), e_.rounding);
+  copy(at.out, Dtype::float32, last(roles.out), at_.out, Dtype::float32, laid_out(roles.out), e_.rounding);
   masked_ = false;
 }
 
@@ -74,7 +74,7 @@ void Pass::run_pieces() {
   most_exponents_ = bf16x6::most_exponents(products);
   const Pixels out = as_it_lies(roles.out, at_.out);
   two_pieces::Operands both;
-  const bool made_good = two_pieces::made_good(pass_, e_);
+  const bool add_lost_next = two_pieces::can_add_lost(pass_, e_);
   if (const auto cells = two ? std::nullopt : piece_cells::choose(pass_, p_, forced_)) {
     forced_ = piece_cells::behind(forced_);
     pass_ == ConvPass::update ? cells_in_pieces_update(*cells, out) : cells_in_pieces_fprop(*cells, out);
@@ -92,7 +92,7 @@ void Pass::run_pieces() {
       const std::uint64_t verdict = arena_.take(bf16x6::kVerdictBytes);
       forced_ = two_pieces::behind(forced_);
       unless_ = two_pieces::unless(pass_, both, verdict, products);
-      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, verdict, made_good, stream_.handle());
+      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, verdict, add_lost_next, stream_.handle());
     }
     if (device_ != nullptr && split_) {
       pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
@@ -106,7 +106,7 @@ void Pass::run_pieces() {
     }
   }
   if (device_ == nullptr) return;
-  if (two && made_good) {
+  if (two && add_lost_next) {
     Epilogue own = e_;
     if (!masked_) own.mask = 0;
     two_pieces::add_lost(*device_, pass_, p_, both, out, own, unless_, stream_.handle());
@@ -162,12 +162,12 @@ void Pass::launch_pieces(const Launch& l, const Packs& packs) {
 
 // fprop of few channels.
 void Pass::cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out) {
-  Pixels x = c.pictures(p_.n);
+  Pixels x = c.images(p_.n);
   Pixels w = c.filters(p_.k);
-  x.address = arena_.take(c.pictures_bytes(p_.n));
+  x.address = arena_.take(c.images_bytes(p_.n));
   w.address = arena_.take(c.filters_bytes(p_.k));
   if (device_ != nullptr) {
-    piece_cells::split_pictures(*device_, c, p_, at_.in1, x.address, ranges_, stream_.handle());
+    piece_cells::split_images(*device_, c, p_, at_.in1, x.address, ranges_, stream_.handle());
     piece_cells::split_filters(*device_, c, p_, at_.in2, w.address, ranges_ + bf16x6::kRangeBytes / 2,
                                stream_.handle());
   }
@@ -179,9 +179,9 @@ void Pass::cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out)
 void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out) {
   const Pixels from = as_it_lies(Role::y, at_.in1);
   Pixels dy = pieces::of(from);
-  Pixels x = c.pictures(p_.n);
+  Pixels x = c.images(p_.n);
   dy.address = arena_.take(pieces::bytes(dy));
-  x.address = arena_.take(c.pictures_bytes(p_.n));
+  x.address = arena_.take(c.images_bytes(p_.n));
   const std::int64_t taps = c.taps.all_taps();
   Launch l;
   l.pass = 'u';
@@ -194,13 +194,12 @@ void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out
   l.gemm.c = arena_.take(4 * p_.k * taps * kBlock);
   l.gemm.c_type = Dtype::float32;
   l.gemm.ldc = taps * kBlock;
-  l.bytes = static_cast<double>(c.pictures_bytes(p_.n) + pieces::bytes(dy));
+  l.bytes = static_cast<double>(c.images_bytes(p_.n) + pieces::bytes(dy));
   const Packs one = {1, 1, kBlock, p_.k};
   split_on_the_way(work_of(l, one), from);
   if (device_ != nullptr) {
     if (!split_) pieces::split(*device_, from, dy, nullptr, nullptr, ranges_, stream_.handle());
-    piece_cells::split_pictures(*device_, c, p_, at_.in2, x.address, ranges_ + bf16x6::kRangeBytes / 2,
-                                stream_.handle());
+    piece_cells::split_images(*device_, c, p_, at_.in2, x.address, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
   }
   l.a = rows_map(dy);
   l.b = columns_map(x, c.taps, false, static_cast<std::uint32_t>(kBlock));

@@ -44,7 +44,7 @@ hconv::Work work_of(ConvPass pass, const ConvProblem& p, const Cells& c) {
   w.product.c_type = Dtype::float32;
   const std::int64_t positions = p.n * c.taps.count();
   const std::int64_t window = c.taps.all_taps() * kBlock;
-  const auto gathered = static_cast<double>(c.pictures_bytes(p.n));
+  const auto gathered = static_cast<double>(c.images_bytes(p.n));
   const auto y = static_cast<double>(p.y_elements());
   if (pass == ConvPass::fprop) {
     w.pass = 'f';
@@ -79,7 +79,7 @@ bool is_forced(const Forced& forced) {
 
 }  // namespace
 
-Pixels Cells::pictures(std::int64_t n) const {
+Pixels Cells::images(std::int64_t n) const {
   return {0, Dtype::bfloat16, kBlock, channels, {pixels[1], pixels[0], 1}, n};
 }
 
@@ -87,7 +87,7 @@ Pixels Cells::filters(std::int64_t k) const {
   return {0, Dtype::bfloat16, kBlock, kBlock, taps.taps, k};
 }
 
-std::int64_t Cells::pictures_bytes(std::int64_t n) const {
+std::int64_t Cells::images_bytes(std::int64_t n) const {
   return 2 * kPieces * n * pixels[0] * pixels[1] * channels;
 }
 
@@ -128,13 +128,13 @@ double microseconds(ConvPass pass, const ConvProblem& p, const Cells& c) {
   constexpr double kElement = 1.5e-6;  // one that is loaded by itself
   constexpr double kCopies = 4;        // of a gradient
   const auto x = static_cast<double>(p.x_elements());
-  const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + 4 * x;
+  const double bytes = static_cast<double>(c.images_bytes(p.n)) + 4 * x;
   const double elements = static_cast<double>(p.n * c.pixels[0] * c.pixels[1]) * static_cast<double>(c.elements);
-  const double pictures = kLaunch + std::max(bytes / pieces::kMemory, elements * kElement);
+  const double images = kLaunch + std::max(bytes / pieces::kMemory, elements * kElement);
   const hconv::Work work = work_of(pass, p, c);
   const double rest = pass == ConvPass::fprop ? kLaunch + pieces::product_microseconds(work)
                                               : kCopies * kLaunch + pieces::update_microseconds(work, p.y_elements());
-  return pictures + rest + pieces::kLaunches;
+  return images + rest + pieces::kLaunches;
 }
 
 std::optional<Cells> choose(ConvPass pass, const ConvProblem& p, const Forced& forced) {
@@ -159,11 +159,11 @@ Forced behind(const Forced& forced) {
   return out;
 }
 
-void split_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
-                    std::uint64_t range, StreamId stream) {
+void split_images(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
+                  std::uint64_t range, StreamId stream) {
   const cells::Source s = {x,
                            p.x_type,
-                           lies(p, Role::x).strides,
+                           laid_out(p, Role::x).strides,
                            p.n,
                            {p.in[1], p.in[2]},
                            {-p.pad[1], -p.pad[2]},
@@ -172,13 +172,13 @@ void split_pictures(Device& device, const Cells& c, const ConvProblem& p, std::u
                            c.size,
                            c.channels,
                            p.c};
-  split(device, s, to, c.pictures_bytes(p.n) / kPieces, range, stream);
+  split(device, s, to, c.images_bytes(p.n) / kPieces, range, stream);
 }
 
 void split_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                    std::uint64_t range, StreamId stream) {
-  const cells::Source s = {w,      p.w_type, lies(p, Role::w).strides, p.k,    {p.filter[1], p.filter[2]},
-                           {0, 0}, c.filter, {c.size[0], c.step[1]},   c.size, c.channels,
+  const cells::Source s = {w,      p.w_type, laid_out(p, Role::w).strides, p.k,    {p.filter[1], p.filter[2]},
+                           {0, 0}, c.filter, {c.size[0], c.step[1]},       c.size, c.channels,
                            p.c};
   split(device, s, to, c.filters_bytes(p.k) / kPieces, range, stream);
 }

@@ -25,10 +25,10 @@ struct Cells {
   std::int64_t channels = 8;  // of a cell as it lies: 8, 16, 32 or 64
   Gather taps;
   // Images, or filters, as conv_bf16x6.sass gathers them.
-  [[nodiscard]] Pixels pictures(std::int64_t n) const;
+  [[nodiscard]] Pixels images(std::int64_t n) const;
   [[nodiscard]] Pixels filters(std::int64_t k) const;
   // Of the three pieces of all cells.
-  [[nodiscard]] std::int64_t pictures_bytes(std::int64_t n) const;
+  [[nodiscard]] std::int64_t images_bytes(std::int64_t n) const;
   [[nodiscard]] std::int64_t filters_bytes(std::int64_t k) const;
 };
 
@@ -44,8 +44,8 @@ std::optional<Cells> choose(ConvPass pass, const ConvProblem& p, const Forced& f
 Forced behind(const Forced& forced);  // the product's
 
 // Pieces of all cells at `to`, and the range of x, or w, at `range`.
-void split_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
-                    std::uint64_t range, StreamId stream);
+void split_images(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
+                  std::uint64_t range, StreamId stream);
 void split_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                    std::uint64_t range, StreamId stream);
 

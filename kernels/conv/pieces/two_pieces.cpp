@@ -88,14 +88,14 @@ Forced behind(const Forced& forced) {
   return out;
 }
 
-bool made_good(ConvPass pass, const Epilogue& e) {
+bool can_add_lost(ConvPass pass, const Epilogue& e) {
   return pass != ConvPass::fprop && !e.rounding.stochastic;
 }
 
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool add_lost_next,
            StreamId stream) {
   Sources s = sources_of(pass, operands);
-  if (made_good) leave_out(pass, s);
+  if (add_lost_next) leave_out(pass, s);
   const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, verdict, kLean);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }

@@ -29,9 +29,9 @@ struct Operands {
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
 // Whether add_lost() can follow: after sums that are rounded to nearest, masked or not.
-bool made_good(ConvPass pass, const Epilogue& epilogue);
-// f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. made_good: add_lost() follows.
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool made_good,
+bool can_add_lost(ConvPass pass, const Epilogue& epilogue);
+// f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. add_lost_next: add_lost() follows.
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool add_lost_next,
            StreamId stream);
 // What all kernels after look at. Sums of `products`.
 bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products);

@@ -38,7 +38,7 @@ bool fits_numbers(const Cells& c, const ConvProblem& p) {
   if (std::max({c.step[0], c.step[1], p.c}) >= kWidest || channels_of(c) > kWidest) return false;
   const auto space = space_of(c);
   const std::int64_t plane = space[1] * space[2] * channels_of(c) * width_of(p.x_type);
-  const Lying x = lies(p, Role::x);
+  const Strided x = laid_out(p, Role::x);
   std::int64_t reach = width_of(p.x_type);  // in an image
   for (std::size_t i = 1; i < x.shape.size(); ++i) reach += (x.shape[i] - 1) * x.strides[i] * width_of(p.x_type);
   if (plane >= kLimit || reach >= kLimit || p.x_elements() >= kLimit) return false;
@@ -85,12 +85,12 @@ Places places_of(const Cells& c, const ConvProblem& p, std::uint64_t workspace) 
 
 void to_channels_last(const ConvProblem& p, Role role, std::uint64_t from, std::uint64_t to, const Stream& stream) {
   const Shape shape = shape_of(p, role);
-  Tensor target = Tensor::wrap(to, shape, lying(Layout::channels_last, shape).strides, p.x_type);
-  convert(Tensor::wrap(from, shape, lies(p, role).strides, p.x_type), target, {}, stream);
+  Tensor target = Tensor::wrap(to, shape, as_laid_out(Layout::channels_last, shape).strides, p.x_type);
+  convert(Tensor::wrap(from, shape, laid_out(p, role).strides, p.x_type), target, {}, stream);
 }
 
 // Elements that a thread moves at once: they lie in one run of both.
-std::int64_t elements_of_unit(const Cells& c, const ConvProblem& p, const Lying& x, std::uint64_t address) {
+std::int64_t elements_of_unit(const Cells& c, const ConvProblem& p, const Strided& x, std::uint64_t address) {
   const std::int64_t width = width_of(p.x_type);
   if (x.strides[4] != 1) return 1;
   const bool gaps = x.strides[3] != p.c;
@@ -108,7 +108,7 @@ std::int64_t elements_of_unit(const Cells& c, const ConvProblem& p, const Lying&
 void copy_pixels(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t cells, std::uint64_t to,
                  float nothing, const Stream& stream) {
   constexpr std::int64_t kThreads = 256;
-  const Lying x = lies(p, Role::x);
+  const Strided x = laid_out(p, Role::x);
   const std::int64_t width = width_of(p.x_type);
   const std::int64_t v = elements_of_unit(c, p, x, to);
   const bool one_run = x.strides[4] == 1 && x.strides[3] == p.c;  // a line of x

@@ -74,7 +74,7 @@ void move_filters(Device& device, const Cells& c, const ConvProblem& p, std::uin
   Values v;
   v.u64(w).u64(to).u32(total).divisor(q.c).divisor(q.filter[2]).divisor(q.filter[1]).divisor(q.filter[0]);
   v.divisor(p.c).divisor(c.step[1]).u32(c.step[0]).u32(p.filter[2] - 1).u32(p.filter[1] - 1);
-  for (const std::int64_t stride : lies(p, Role::w).strides) v.u32(width_of(p.w_type) * stride);
+  for (const std::int64_t stride : laid_out(p, Role::w).strides) v.u32(width_of(p.w_type) * stride);
   v.launch(device, *device.registry().find("cell_filters"),
            {static_cast<std::uint32_t>(ceil_div(total, kThreads)), 1, 1}, stream.handle());
 }

@@ -25,7 +25,7 @@ inline EpilogueCost epilogue_cost(const GemmProblem& p, std::int64_t splits) {
 
 // Of `waves` tiles of a CTA whose two warpgroups take them in turn. tile: products and what comes between two; end: an
 // epilogue, by so much longer than a store.
-inline double in_turn(double waves, double tile, double longer, double end) {
+inline double ping_pong_time(double waves, double tile, double longer, double end) {
   constexpr double kHeldUp = 0.15;  // of what an epilogue takes longer, the other warpgroup's products
   return std::max(waves * (tile + kHeldUp * longer) + end, std::ceil(waves / 2) * (tile + end));
 }

@@ -126,7 +126,8 @@ double tiles_microseconds(const Work& w, int multiprocessors) {
     constexpr double kNever = 1e9;
     if (w.blocks < kFewest) return kNever;
     const double longer = epilogue.ping_pong - kStores.ping_pong;
-    run = in_turn(waves, w.blocks * std::max(rows, c.ping_pong_block) + c.ping_pong, longer, c.ping_pong_end + longer);
+    run = ping_pong_time(waves, w.blocks * std::max(rows, c.ping_pong_block) + c.ping_pong, longer,
+                         c.ping_pong_end + longer);
   } else {
     const double block = std::max(rows, c.block[static_cast<std::size_t>(w.t.bn / kBox - 1)]);
     run = waves * (w.blocks * block + c.tile + (c.columns + epilogue.columns) * wide);
@@ -145,7 +146,7 @@ double resident_microseconds(const Work& w, int multiprocessors) {
   const auto waves = static_cast<double>(ceil_div(w.down, ctas));
   const double tile = w.blocks * std::max(row_of_a(w, c.moves), w.t.bn * c.column) + c.tile + c.columns * w.t.bn / 64.0;
   const double longer = (epilogue_cost(w.p, 1).ping_pong - kStores.ping_pong) * w.t.bm * w.t.bn / (128.0 * 128.0);
-  const double run = c.load * w.blocks * row_of_b(w, c.moves) + in_turn(waves, tile, longer, longer);
+  const double run = c.load * w.blocks * row_of_b(w, c.moves) + ping_pong_time(waves, tile, longer, longer);
   const double rows =
       static_cast<double>(w.down * w.across * w.t.bm) + static_cast<double>(std::min(ctas, w.down) * w.across * w.t.bn);
   return (waves > 1 ? c.start : c.early_start) +

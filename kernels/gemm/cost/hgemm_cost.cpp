@@ -43,7 +43,7 @@ double ping_pong(double waves, double blocks, double block, const EpilogueCost& 
   constexpr double kNever = 1e9;
   if (blocks < rates.ping_pong_blocks) return kNever;
   const double longer = epilogue.ping_pong - kStores.ping_pong;
-  return in_turn(waves, blocks * block + rates.ping_pong, longer, rates.ping_pong_end + longer);
+  return ping_pong_time(waves, blocks * block + rates.ping_pong, longer, rates.ping_pong_end + longer);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ class Memory {
 class ConvPlanTest : public test::OnEachDevice {
  protected:
   Bytes numbers(const ConvProblem& p, conv_detail::Role role) {
-    const conv_detail::Lying l = lies(p, role);
+    const conv_detail::Strided l = laid_out(p, role);
     std::int64_t count = 1;
     for (std::size_t i = 0; i < l.shape.size(); ++i) count += (l.shape[i] - 1) * l.strides[i];
     return numbers(count, type_of(p, role));
