@@ -24,8 +24,8 @@ To as(From f) {
 // In place of pybind11's list of signatures, if that is the error, one for `args` and `named`.
 void reword(const py::tuple& args, const py::dict& named) {
   const py::error_already_set error;
-  const py::object ours =
-      in_python([&] { return py::module_::import("nervanagpu.calls.refusals").attr("refusal")(error.value(), args, named); });
+  const py::object ours = in_python(
+      [&] { return py::module_::import("nervanagpu.calls.refusals").attr("refusal")(error.value(), args, named); });
   PyErr_SetObject(py::type::handle_of(ours).ptr(), ours.ptr());
 }
 

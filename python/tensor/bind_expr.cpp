@@ -234,7 +234,8 @@ Expr expr_from(const py::handle& h) {
     return strong(
         in_python([&] { return py::module_::import("nervanagpu.calls.arguments").attr("host_array")("operand", h); }));
   }
-  const py::object name = in_python([&] { return py::module_::import("nervanagpu.calls.refusals").attr("operand_name")(h); });
+  const py::object name =
+      in_python([&] { return py::module_::import("nervanagpu.calls.refusals").attr("operand_name")(h); });
   throw TypeError(std::string(py::str(name)) + " is " + std::string(py::str(py::type::of(h).attr("__name__"))) +
                   "; needs a GPUTensor, a number, a list or a NumPy array");
 }

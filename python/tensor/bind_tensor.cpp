@@ -227,7 +227,8 @@ bool has_ellipsis(const py::object& key) {
 // One element, x[i] or x[i, j], is a number, not a view: what is written to x later does not change it. x[i, ...] is one.
 py::object item(const Held& self, const py::object& key) {
   if (names_elements(key)) {
-    return in_python([&] { return py::module_::import("nervanagpu.arrays.indexing").attr("getitem")(self.object, key); });
+    return in_python(
+        [&] { return py::module_::import("nervanagpu.arrays.indexing").attr("getitem")(self.object, key); });
   }
   Tensor view = index(*self.tensor, key);
   if (view.ndim() == 0 && can_evaluate() && !has_ellipsis(key)) {
