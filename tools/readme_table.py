@@ -26,6 +26,11 @@ NETWORKS = {
 }
 
 
+def _commit(result: dict) -> str:
+    """Without what a file says after it."""
+    return result["commit"].split()[0][:12]
+
+
 def gemm(result: dict) -> str:
     """One line a case, one column a dtype and layout: our TFLOPS and the ratio to the peer."""
     cells = {(r["case"], r["dtype"], r["layout"]): r for r in result["rows"]}
@@ -47,7 +52,7 @@ def gemm(result: dict) -> str:
     lines += [
         "",
         f"TFLOPS (and times {result['rows'][0]['peer']}). {result['gpu']}, driver {result['driver']}, commit "
-        f"{result['commit'][:12]}; SM clock {result['clocks']['sm']} MHz and {float(result['power']['draw']):.0f} W "
+        f"{_commit(result)}; SM clock {result['clocks']['sm']} MHz and {float(result['power']['draw']):.0f} W "
         f"a second into NN 4096 float32. Largest error over \\|A\\|\\|B\\|: {'; '.join(errors)}.",
     ]
     return "\n".join(lines)
@@ -101,7 +106,7 @@ def convnets(result: dict) -> str:
         "",
         "Milliseconds of a step replayed from a CUDA graph; PyTorch's also, in the faster of NCHW and channels_last. "
         f"{result['gpu']}, driver {result['driver']}, SM clock {result['clocks']['sm']} MHz and "
-        f"{float(result['power']['draw']):.0f} W a second into the last network, commit {result['commit'][:12]}.",
+        f"{float(result['power']['draw']):.0f} W a second into the last network, commit {_commit(result)}.",
     ]
     return "\n".join(lines)
 
@@ -301,7 +306,7 @@ def _beside(row: dict, order: list[str]) -> str:
 
 
 def _where(result: dict) -> str:
-    return f"{result['gpu']}, driver {result['driver']}, commit {result['commit'][:12]}."
+    return f"{result['gpu']}, driver {result['driver']}, commit {_commit(result)}."
 
 
 def _spread(ratios: list[float]) -> str:
