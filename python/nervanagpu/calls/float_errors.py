@@ -33,11 +33,11 @@ _KINDS = {  # in NumPy's words, and its flags
     "under": ("underflow", 4),
     "invalid": ("invalid value", 8),
 }
-_PACKAGE = os.path.dirname(__file__)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 # Between a call in a program and what is computed.
 _GATES = {
     os.path.join(_PACKAGE, name)
-    for name in ("elementwise.py", "ufunc_keywords.py", "numpy_protocol.py", "placement.py")
+    for name in ("math/elementwise.py", "math/ufunc_keywords.py", "calls/numpy_protocol.py", "calls/placement.py")
 }
 _DIVISIONS = ("divide", "floor_divide", "remainder", "fmod")  # by the second operand
 _POLES = ("log", "log2", "log10", "log1p", "arctanh")  # whose infinities are poles, of finite operands

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PACKAGE = __name__.partition(".")[0]
-_GATES = {f"{_PACKAGE}.placement", f"{_PACKAGE}.function_table"}  # what stands before functions is not what was called
+_GATES = {  # what stands before functions is not what was called
+    f"{_PACKAGE}.calls.placement",
+    f"{_PACKAGE}.function_table",
+}
 _LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1)}
 
 
