@@ -18,7 +18,7 @@ from nervanagpu._core import GPUTensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SPACES = ("", ".convolution", ".elementwise", ".fft", ".layers", ".linalg", ".nn", ".pooling", ".random")
+_SPACES = ("", ".convolution", ".math.elementwise", ".fft", ".layers", ".linalg", ".nn", ".pooling", ".random")
 SEVERAL = _core.other_devices_possible()
 
 # These take tensors of several devices: they move elements, compute each where it is, or ask for no elements.
