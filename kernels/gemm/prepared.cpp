@@ -69,15 +69,15 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
   const bool three_rs = bf16x6_rs::is(*plan.kernel);
   if (two || two_rs || three_rs || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
   if (hgemm::is(*plan.kernel) || pieces_) {
-    const auto of = two        ? f16x3::maps
-                    : two_rs   ? f16x3_rs::maps
-                    : three_rs ? bf16x6_rs::maps
-                    : pieces_  ? bf16x6::maps
-                               : hgemm::maps;
-    const hgemm::Maps maps = of(*plan.kernel, problem);
+    const auto of = two ? f16x3::maps : two_rs ? f16x3_rs::maps : pieces_ ? bf16x6::maps : hgemm::maps;
+    const hgemm::Maps maps = three_rs ? bf16x6_rs::maps(*plan.kernel, problem, plan.splits) : of(*plan.kernel, problem);
     swapped_ = maps.swapped;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
+    if (maps.c) {
+      c_ = offset_of(*plan.kernel, "c_map", kNone);
+      map_c_ = std::make_unique<MapCache>(std::vector{*maps.c});
+    }
   }
   if (plan.ring) {
     GemmProblem aligned = problem;
@@ -369,8 +369,10 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     put(block.data(), a_, kNone, a);
     put(block.data(), b_, kNone, b);
   }
+  const std::uint64_t partial_sums = call.workspace + partial_sums_offset_;
+  if (map_c_ != nullptr && maps) map_c_->get(device_, sum_ ? partial_sums : call.c, block.data() + c_);
   if (sum_) {
-    put(block.data(), partial_sums_, kNone, call.workspace + partial_sums_offset_);
+    put(block.data(), partial_sums_, kNone, partial_sums);
   } else {
     put_finish(block.data(), finish_, call);
   }

@@ -24,7 +24,7 @@ struct Width {
   int columns;
   double chunk, tile;
 };
-constexpr std::array kWidths = {Width{32, 1.12, 1.1}, Width{64, 1.38, 1.5}, Width{96, 1.7, 2.1}, Width{128, 2.07, 2.4}};
+constexpr std::array kWidths = {Width{32, 1.12, 1.0}, Width{64, 1.38, 1.2}, Width{96, 1.7, 1.4}, Width{128, 2.07, 1.8}};
 
 bool takes(const GemmProblem& p, const Width& w) {
   constexpr int kBox = 64;
@@ -108,16 +108,29 @@ bf16x6::Room room(const GemmProblem& p, std::int64_t splits) {
   return out;
 }
 
-hgemm::Maps maps(const Kernel& k, const GemmProblem& p) {
+namespace {
+
+// As the kernel's parameters say it.
+GemmProblem of_kernel(const GemmProblem& p, std::int64_t splits) {
+  GemmProblem q = pieces::of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
+  if (splits == 1) q.mask = p.mask;
+  return q;
+}
+
+}  // namespace
+
+hgemm::Maps maps(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
   return {a_of(p).whole_map(kRows),
-          b_of(p).map(MapType::bfloat16, bf16x6::kPieces, p.workspace + room(p, 1).b, k.number("BN")), false};
+          b_of(p).map(MapType::bfloat16, bf16x6::kPieces, p.workspace + room(p, 1).b, k.number("BN")), false,
+          hgemm::map_of_results(of_kernel(p, splits), splits)};
 }
 
 Values values(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
-  GemmProblem q = pieces::of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
-  if (splits == 1) q.mask = p.mask;
+  const GemmProblem q = of_kernel(p, splits);
+  const hgemm::Maps all = maps(k, p, splits);
   Values v;
-  hgemm::put_maps(v, device, maps(k, p));
+  hgemm::put_maps(v, device, all);
+  hgemm::put_map_c(v, device, all);
   hgemm::put_tiles(v, q, tile_of(width_of(k)), splits, (std::int64_t{1} << 31) - 1);
   return v.u64(p.workspace).u32(bf16x6::most_exponents(p.k));
 }

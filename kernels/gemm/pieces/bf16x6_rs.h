@@ -25,7 +25,7 @@ bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,
 double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
-hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
+hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits);
 // The workspace: bf16x6.h's without pieces of A.
 bf16x6::Room room(const GemmProblem& problem, std::int64_t splits);
 // In the launch that also stores it. Then A is looked at before.

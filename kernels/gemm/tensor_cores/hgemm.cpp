@@ -106,6 +106,10 @@ void put_maps(Values& v, Device* device, const Maps& both) {
   }
 }
 
+void put_map_c(Values& v, Device* device, const Maps& maps) {
+  device == nullptr ? v.map({}) : v.map(device->encode_tensor_map(maps.c ? *maps.c : maps.a));
+}
+
 void put_cluster(Values& v, const GemmProblem& p, std::int64_t blocks, std::int64_t splits, std::int64_t share) {
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(share);
   v.u32(p.ldc).f32(p.alpha).f32(p.beta);
@@ -239,6 +243,22 @@ std::uint32_t tile_flags(const GemmProblem& p, bool partial) {
 
 bool stores_plainly(const GemmProblem& p) {
   return (tile_flags(p, false) & (sgemm::kPlain | sgemm::kFunctions | sgemm::kRounds)) == sgemm::kPlain;
+}
+
+std::optional<TensorMap> map_of_results(const GemmProblem& p, std::int64_t splits) {
+  const bool partial = splits > 1;
+  if ((tile_flags(p, partial) & sgemm::kPlain) == 0) return std::nullopt;
+  const auto bytes = [](std::int64_t elements) { return static_cast<std::uint64_t>(4 * elements); };
+  const auto z = static_cast<std::uint64_t>(partial ? splits : std::max<std::int64_t>(p.batch, 1));
+  TensorMap map;
+  map.type = MapType::float32;
+  map.address = partial ? p.workspace : p.c;
+  map.rank = 3;
+  map.sizes = {static_cast<std::uint64_t>(p.n), static_cast<std::uint64_t>(p.m), z};
+  map.strides = {bytes(partial ? p.n : p.ldc), bytes(z == 1 ? 4 : partial ? p.m * p.n : p.stride_c)};
+  map.box = {32, 16, 1};
+  map.swizzle = MapSwizzle::b128;
+  return map;
 }
 
 void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t splits, std::int64_t divisor,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,13 +53,19 @@ bool stores_plainly(const GemmProblem& problem);
 void put_tiles(Values& v, const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t divisor,
                std::int64_t groups = 1);
 
-// The maps of the kernel's a and b. swapped: these are the problem's b and a.
+// The maps of the kernel's a and b. swapped: these are the problem's b and a. c: of a kernel that has one, where it stores so.
 struct Maps {
   TensorMap a, b;
   bool swapped = false;
+  std::optional<TensorMap> c = {};
 };
 Maps maps(const Kernel& kernel, const GemmProblem& problem);
 // Both, as the first parameters of a kernel. device: encodes them; nullptr: they stay empty.
 void put_maps(Values& v, Device* device, const Maps& maps);
+// C's, or A's in its place, which nobody reads.
+void put_map_c(Values& v, Device* device, const Maps& maps);
+// Of C, or of the partial sums in the workspace, in boxes of 16 rows x 32 columns; none: plain tiles do not say all of the epilogue, or the
+// copy engine cannot store there.
+std::optional<TensorMap> map_of_results(const GemmProblem& problem, std::int64_t splits);
 
 }  // namespace nervanagpu::hgemm
