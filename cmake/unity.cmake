@@ -61,6 +61,7 @@ set(ng_alone
   test/kernels/conv/pieces_test.cpp
   test/kernels/conv/plan_test.cpp
   test/kernels/conv/random_problem.cpp
+  test/kernels/conv/shared_pieces_test.cpp
   test/kernels/conv/two_pieces_test.cpp
   test/kernels/gemm/plan_test.cpp
   test/kernels/lib/float_ops_test.cpp

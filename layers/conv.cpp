@@ -18,13 +18,28 @@ struct Geometry {
   bool bias = true, relu = false;
 };
 
+// Pieces of x and of dy, which one pass leaves and update takes; none: they are not shared.
+struct Pieces {
+  Ref x, dy;
+};
+
+// Whether a pass of a training step leaves or takes pieces. Where operands begin does not matter.
+bool makes_pieces(ConvPass pass, const ConvProblem& p, ConvOptions options, bool masked) {
+  constexpr std::uint64_t kSomewhere = 256;
+  ConvPointers at;
+  at.in1 = at.in2 = at.out = at.workspace = kSomewhere;
+  if (masked) at.mask = kSomewhere;
+  options.rounding = {};
+  return conv_makes_pieces(pass, p, at, options);
+}
+
 // One pass as an operation of the program; its workspace lives as long as it runs.
 void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& in1, const Ref& in2, const Ref& out,
               Parameter* in2_weight, Parameter* out_gradient, const ConvOptions& options, const Parameter* bias,
-              const Ref& mask = {}, const Parameter* out_bias = nullptr) {
+              const Ref& mask = {}, const Parameter* out_bias = nullptr, const Pieces& pieces = {}) {
   const std::size_t bytes = conv_workspace(pass, p, out_bias != nullptr);
   const Ref work = bytes > 0 ? program.make({static_cast<std::int64_t>(bytes)}, Dtype::uint8) : Ref{};
-  program.add({in1, in2, out, work, mask}, [=](Run& run) {
+  program.add({in1, in2, out, work, mask, pieces.x, pieces.dy}, [=](Run& run) {
     ConvPointers at;
     at.in1 = run.address(in1);
     at.in2 = in2_weight != nullptr ? in2_weight->value.address() : run.address(in2);
@@ -33,6 +48,9 @@ void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& 
     at.workspace = work.valid() ? run.address(work) : 0;
     at.mask = mask.valid() ? run.address(mask) : 0;
     at.channel_sum = out_bias != nullptr ? out_bias->gradient.address() : 0;
+    const bool made = pass == ConvPass::update;
+    if (pieces.x.valid()) at.x_pieces = {run.address(pieces.x), made};
+    if (pieces.dy.valid()) at.y_pieces = {run.address(pieces.dy), made};
     ConvOptions o = options;
     o.rounding = run.rounding(out_gradient != nullptr ? out_gradient->gradient.size() : out.size());
     o.stream = run.stream;
@@ -158,7 +176,12 @@ class Conv final : public ConvBase {
     p.y_pitch = y.pitch;
     ConvOptions o;
     o.relu = geometry.relu;
-    add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias(), relus.bits);
+    pieces = {};
+    if (program.training() && makes_pieces(ConvPass::fprop, p, o, relus.bits.valid()) &&
+        makes_pieces(ConvPass::update, p, {}, false)) {
+      pieces.x = pieces_of(program, x, p.c);
+    }
+    add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias(), relus.bits, nullptr, pieces);
     y.disposable = !program.training() || !geometry.relu || relus.passed;
     x_kept = x;
     y_kept = y;
@@ -201,14 +224,27 @@ class Conv final : public ConvBase {
     close(program, dy);
     ConvProblem p = problem(batch_of(x_kept), x_kept.dtype == Dtype::int8 || x_kept.dtype == Dtype::uint8);
     p.y_pitch = dy.pitch;
-    add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr);
-    if (!sink.wanted) return {};
-    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
-    ConvOptions o;
-    o.beta = sink.add ? 1.0F : 0.0F;
-    add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits, relus.x_bias);
+    Ref dx;
+    if (sink.wanted) {
+      dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
+      ConvOptions o;
+      o.beta = sink.add ? 1.0F : 0.0F;
+      if (makes_pieces(ConvPass::bprop, p, o, relus.x_bits.valid()) && makes_pieces(ConvPass::update, p, {}, false)) {
+        pieces.dy = pieces_of(program, dy, p.k);
+      }
+      add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits, relus.x_bias,
+               {{}, pieces.dy});
+    }
+    add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr, {}, nullptr, pieces);
     return dx;
   }
+
+ private:
+  static Ref pieces_of(Program& program, const Ref& t, std::int64_t channels) {
+    return program.make({static_cast<std::int64_t>(conv_pieces_bytes(t.size() / channels, channels))}, Dtype::uint8);
+  }
+
+  Pieces pieces;
 };
 
 // The roles are turned around: what comes in is the convolution's dy, what goes out its dx.

@@ -81,8 +81,11 @@ class Bprop(Plan):
                 "layout": self.layout,
                 "stream": self.stream,
             }
-            bprop = partial(ng.conv2d_bprop, dy, w, node.x.shape, mask=bits, **options)
-            update: Callable[[], object] = partial(ng.conv2d_update, dy, node.x, w.shape, out=dw, **options)
+            of_dy = self.dy_pieces
+            bprop = partial(ng.conv2d_bprop, dy, w, node.x.shape, mask=bits, dy_pieces=of_dy, **options)
+            update: Callable[[], object] = partial(
+                ng.conv2d_update, dy, node.x, w.shape, out=dw, x_pieces=node.pieces, dy_pieces=of_dy, **options
+            )
         elif self.layout == "CHWN":
             bprop = partial(ng.dot, w.T, dy, stream=self.stream)
             update = partial(ng.dot, dy, node.x.T, out=dw, stream=self.stream)
@@ -150,10 +153,12 @@ class Bprop(Plan):
         works = [head.work for head in heads.nodes.values()]
         works += [] if heads.alone is None else [node.branches[heads.alone][0].work]
         options: dict[str, Any] = {"layout": self.layout, "stream": self.stream}
+        of_dy = self.dy_pieces
         if dx is not None:
-            run = partial(ng.conv2d_bprop, joint, heads.w, node.x.shape, out=dx[0], beta=beta, mask=bits, **options)
+            shared = {"mask": bits, "dy_pieces": of_dy}
+            run = partial(ng.conv2d_bprop, joint, heads.w, node.x.shape, out=dx[0], beta=beta, **shared, **options)
             self.bprop_ops.append(Op(heads.name, "bprop", sum(w.bprop for w in works if w), run))
-        run = partial(ng.conv2d_update, joint, node.x, heads.w.shape, out=heads.dw, **options)
+        run = partial(ng.conv2d_update, joint, node.x, heads.w.shape, out=heads.dw, dy_pieces=of_dy, **options)
         self.bprop_ops.append(Op(heads.name, "update", sum(w.update for w in works if w), run))
         if lent is not None:
             self.buffers.give(lent)

@@ -58,18 +58,20 @@ class Fprop(Plan):
         w = self.w[found.name]
         if isinstance(layer, Conv):
             y = ng.empty(self._shape(layer.k, found.side_out), self.dtype) if out is None else out
+            pieces = None if self.beside is not None else ng.SharedPieces()
             run: Callable[[], object] = partial(
                 ng.conv2d, x, w, stride=layer.stride, padding=layer.pad, layout=self.layout, relu=True, out=y,
-                mask=kept, stream=self.stream,
+                mask=kept, stream=self.stream, x_pieces=pieces,
             )  # fmt: skip
         else:
+            pieces = None
             x = self._flat(x)
             y = ng.empty((layer.k, self.net.n) if self.layout == "CHWN" else (self.net.n, layer.k), self.dtype)
             a, b = (w, x) if self.layout == "CHWN" else (x, w.T)
             run = partial(ng.dot, a, b, out=y, relu=layer.relu, mask=kept, stream=self.stream)
         self.fprop_ops.append(Op(found.name, "fprop", found.fprop, run))
         self.y[found.name] = y
-        return Node(found.name, layer, x, y, found, kept)
+        return Node(found.name, layer, x, y, found, kept, pieces=pieces)
 
     def _pools_at_once(self, layer: Conv, pool: Pool, x: ng.GPUTensor) -> bool:
         """One kernel computes both."""

@@ -39,6 +39,7 @@ class Node:
     bits: ng.GPUTensor | None = None  # y > 0, for the data gradient of the next layer
     pooled: bool = False  # y is not stored, and has but its shape: one kernel computes it and the pool after it
     codes: ng.GPUTensor | None = None  # of a max pool: its places, for the gradient
+    pieces: ng.SharedPieces | None = None  # of x, from a convolution to the gradient of its weights
     dy_at: ng.GPUTensor | None = None  # where the gradient of y goes, if that is a part of a wider tensor
     heads: Heads | None = None  # of an inception
     wide: Wide | None = None  # of an inception: what its output is a part of
@@ -164,6 +165,8 @@ class Plan:
     layout: Layout
     dtype: npt.DTypeLike
     stream: ng.Stream | None
+    beside: ng.Stream | None
+    dy_pieces: ng.SharedPieces | None
     work: list[Work]
     w: dict[str, ng.GPUTensor]
     dw: dict[str, ng.GPUTensor]

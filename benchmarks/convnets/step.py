@@ -45,7 +45,7 @@ class Step(Fprop, Bprop):
 
     lanes: fprop queues the branches of an inception in streams of their own.
     beside: bprop queues weight gradients in a stream of their own, beside the data gradients; no two gradients share
-    memory then.
+    memory then. Else float32's pieces of x and dy are made once for two passes (ng.SharedPieces).
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class Step(Fprop, Bprop):
         self.lanes = [ng.Stream() for _ in range(3)] if lanes else []
         self.beside = ng.Stream() if beside else None
         self.net, self.layout, self.dtype, self.stream = net, layout, dtype, stream
+        self.dy_pieces = None if beside else ng.SharedPieces()  # of one layer's dy after the other's
         self.work = work(net)
         self._named = iter(self.work)
         self.y: dict[str, ng.GPUTensor] = {}

@@ -23,6 +23,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "nervanagpu/dtype.hpp"
@@ -66,6 +67,23 @@ struct ConvProblem {
   bool operator==(const ConvProblem&) const = default;
 };
 
+// Float16 pieces that Precision::tensor has made of a tensor, which passes share, so that it is split once a step: conv_fprop() leaves those of
+// x here, conv_bprop() those of dy, and conv_update() takes them, in the same stream, before they are left anew. Nobody writes the tensor in
+// between. dw has the bits that it has without; but products of single elements that have no good pieces may be added in another order
+// (docs/numerics.md). What is not split in two pieces leaves nothing, and is as it would be.
+class NG_API SharedPieces {
+ public:
+  SharedPieces();
+  // Whether there are some; and bytes of device memory.
+  [[nodiscard]] bool made() const;
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  friend struct SharedPiecesAccess;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
 struct ConvOptions {
   float alpha = 1.0F;
   float beta = 0.0F;                                 // 0: the result's old content is not read
@@ -82,6 +100,8 @@ struct ConvOptions {
   // elements over images and positions, as they are stored, and the sum of their squares.
   const Tensor* channel_sum = nullptr;
   const Tensor* channel_sum_squares = nullptr;
+  SharedPieces* x_pieces = nullptr;   // fprop leaves those of x, update takes them
+  SharedPieces* dy_pieces = nullptr;  // bprop leaves those of dy, update takes them
   Rounding rounding;                              // of float and int8 results
   Precision precision = nervanagpu::precision();  // of float32 operands
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
@@ -103,6 +123,12 @@ enum class ConvPass : std::uint8_t { fprop, bprop, update };
 // are sums of channels.
 NG_API std::size_t conv_workspace(ConvPass pass, const ConvProblem& p, bool channel_sums = false);
 
+// The same on device addresses.
+struct ConvPieces {
+  std::uint64_t address = 0;  // a multiple of 16, of conv_pieces_bytes(); 0: none
+  bool made = false;          // update: a pass with the same tensor has left them there (conv_makes_pieces())
+};
+
 // On device addresses: queues the kernels in `options.stream` and returns; nothing is allocated (workspace: at least
 // conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. The tensors of `options` are
 // ignored: `bias` is the address of K elements of bias_type, or 0; `scale` of K float32, `mask` of the words of ConvOptions,
@@ -118,7 +144,15 @@ struct ConvPointers {
   std::int64_t mask_pitch = 0;  // words from row to row of the mask; 0: as many as a row has
   std::uint64_t scale = 0;
   std::uint64_t channel_sum = 0, channel_sum_squares = 0;
+  ConvPieces x_pieces = {}, y_pieces = {};
 };
 NG_API void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options = {});
+
+// Bytes for the pieces of a tensor of so many pixels of so many channels.
+NG_API std::size_t conv_pieces_bytes(std::int64_t pixels, std::int64_t channels);
+// Whether conv() of fprop (bprop) leaves pieces of x (dy) where it is told to, and update takes what it has found made: a function of all but
+// the addresses. Others ignore them.
+NG_API bool conv_makes_pieces(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
+                              const ConvOptions& options = {});
 
 }  // namespace nervanagpu

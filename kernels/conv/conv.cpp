@@ -7,9 +7,11 @@
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/byte_results.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/pieces/two_pieces.h"
 #include "kernels/conv/plan_cache.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
+#include "kernels/conv/product.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/conv/sums/channel_sums.h"
 #include "kernels/conv/tensor_cores.h"
@@ -230,10 +232,23 @@ Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& po
 
 namespace {
 
+bool makes_pieces(const Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
+                  const Epilogue& e, bool on_tensor_cores) {
+  if (!on_tensor_cores || !known(pass, p).in_two_pieces || !tensor_cores::there(device.registry())) return false;
+  if (!tensor_cores::fits(pass, p, pointers, e) || product::of_float32(pass, p, e)) return false;
+  const auto shares = [&](Role role) { return two_pieces::can_share(pass, p, role, e); };
+  return pass == ConvPass::fprop   ? shares(Role::x)
+         : pass == ConvPass::bprop ? shares(Role::y)
+                                   : shares(Role::x) || shares(Role::y);
+}
+
 // The kernels for a call that was checked.
-void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e,
+void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& given, const Epilogue& e,
                 bool on_tensor_cores, const Stream& stream) {
   const Known what = known(pass, p);
+  ConvPointers pointers = given;
+  const bool pieces = (given.x_pieces.address | given.y_pieces.address) != 0;
+  if (pieces && !makes_pieces(device, pass, p, given, e, on_tensor_cores)) pointers.x_pieces = pointers.y_pieces = {};
   sgemm::MaskPlan mask;  // where no kernel makes or applies the bits
   if (pointers.mask != 0) mask = sgemm::mask_plan(device.registry(), masked_matrix(pass, p, pointers));
   const bool there = on_tensor_cores && tensor_cores::there(device.registry());
@@ -290,11 +305,24 @@ std::size_t conv_workspace(ConvPass pass, const ConvProblem& p, bool channel_sum
   return aligned(what.workspace) + channel_sums::workspace(pass, p, what.sum_parts);
 }
 
+std::size_t conv_pieces_bytes(std::int64_t pixels, std::int64_t channels) {
+  return conv_detail::aligned(static_cast<std::size_t>(conv_detail::two_pieces::shared_bytes(pixels, channels)));
+}
+
+bool conv_makes_pieces(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
+  using namespace conv_detail;
+  if (!known(pass, p).in_two_pieces) return false;
+  return makes_pieces(current_device(), pass, p, pointers, epilogue_of(pass, p, pointers, options),
+                      options.tensor_cores);
+}
+
 void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
   using namespace conv_detail;
   const std::size_t workspace = conv_workspace(pass, p, (pointers.channel_sum | pointers.channel_sum_squares) != 0);
   check_operands(pass, p, pointers);
   if (workspace > 0) check_address("workspace", pointers.workspace, 16);
+  if (pointers.x_pieces.address != 0) check_address("x_pieces", pointers.x_pieces.address, 16);
+  if (pointers.y_pieces.address != 0) check_address("y_pieces", pointers.y_pieces.address, 16);
   const Epilogue e = epilogue_of(pass, p, pointers, options);
   Device& device = current_device();
   // Products of windows may be measured, but not where launches are recorded.
@@ -308,6 +336,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
         moved.in1 = at[kIn1], moved.in2 = at[kIn2], moved.out = at[kOut];
         moved.bias = at[kBias], moved.mask = own.mask = at[kMask], moved.scale = own.scale = at[kScale];
         moved.workspace = at[kWorkspace];
+        moved.x_pieces.address = at[kXPieces], moved.y_pieces.address = at[kYPieces];
         own.sums = {at[kSum], at[kSquares], at[kWorkspace] + (e.sums.parts - pointers.workspace), e.sums.most_parts};
         own.rounding.seed = at[kSeed], own.rounding.offset = at[kOffset];
         queue_pass(device, pass, p, moved, own, options.tensor_cores, {});

@@ -81,6 +81,9 @@ struct ConvPlan::Impl {
 ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointers& pointers,
                      const ConvOptions& options)
     : pass(pass), problem(problem) {
+  if ((pointers.x_pieces.address | pointers.y_pieces.address) != 0) {
+    throw InvalidArgument("conv: a plan shares no pieces with other passes");
+  }
   check(pass, problem);
   const Roles roles = roles_of(pass);
   planned = {planned_alignment(pointers.in1),

@@ -14,7 +14,22 @@
 namespace nervanagpu::conv_detail {
 
 // What differs from call to call, in the order of PlannedLaunches.
-enum Kept : std::uint8_t { kIn1, kIn2, kOut, kBias, kMask, kScale, kSum, kSquares, kWorkspace, kSeed, kOffset, kKept };
+enum Kept : std::uint8_t {
+  kIn1,
+  kIn2,
+  kOut,
+  kBias,
+  kMask,
+  kScale,
+  kSum,
+  kSquares,
+  kWorkspace,
+  kXPieces,
+  kYPieces,
+  kSeed,
+  kOffset,
+  kKept
+};
 using KeptOperands = std::array<std::uint64_t, kKept>;
 
 // A call without that.
@@ -29,6 +44,7 @@ struct Form {
   GemmActivation activation = GemmActivation::none;
   std::uint32_t clip_low = 0, clip_high = 0;  // bits
   bool relu = false, tensor_cores = true, stochastic = false;
+  bool x_made = false, y_made = false;  // pieces
   int round_bits = 0;
   bool operator==(const Form&) const = default;
 };

@@ -6,6 +6,8 @@
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/byte_results.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/pieces/pieces.h"
+#include "kernels/conv/pieces/two_pieces.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/conv/tensor_cores.h"
@@ -46,6 +48,8 @@ Known find_out(ConvPass pass, const ConvProblem& p) {
     out.by_cells = true;
     out.workspace = std::max(out.workspace, by_cells::workspace(*cells, p));
   }
+  out.in_two_pieces = out.on_tensor_cores && !out.depthwise && !out.by_cells && pieces::asked(p) &&
+                      p.layout == Layout::channels_last && two_pieces::chosen(pass, p);
   return out;
 }
 

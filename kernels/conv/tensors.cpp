@@ -6,6 +6,7 @@
 
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
+#include "kernels/conv/shared_pieces.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "nervanagpu/error.hpp"
 #include "src/device/placement.h"
@@ -200,6 +201,7 @@ void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tenso
   const bool sums = options.channel_sum != nullptr || options.channel_sum_squares != nullptr;
   const Workspace workspace(conv_workspace(pass, d.problem, sums), options.stream);
   d.pointers.workspace = workspace.address();
+  share_pieces(pass, d, in1, in2, options);
   conv(pass, d.problem, d.pointers, options);
   for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), options.bias, options.mask, options.scale,
                           options.channel_sum, options.channel_sum_squares}) {

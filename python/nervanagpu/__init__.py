@@ -34,6 +34,7 @@ from nervanagpu._core import (
     KernelInfo,
     MemoryStats,
     Pieces,
+    SharedPieces,
     Stream,
     autotune,
     device,

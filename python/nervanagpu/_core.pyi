@@ -91,6 +91,13 @@ class MemoryStats:
     @property
     def reused(self) -> int: ...
 
+class SharedPieces:
+    def __init__(self) -> None: ...
+    @property
+    def made(self) -> bool: ...
+    @property
+    def nbytes(self) -> int: ...
+
 class Stream:
     def __init__(self) -> None: ...
     @staticmethod
@@ -844,6 +851,7 @@ def conv_fprop(
     clip: tuple[float, float],
     scale: GPUTensor | None,
     scaled: bool,
+    pieces: SharedPieces | None,
 ) -> GPUTensor: ...
 def conv_bprop(
     dy: GPUTensor,
@@ -859,6 +867,7 @@ def conv_bprop(
     mask: GPUTensor | None,
     sums: tuple[GPUTensor | None, GPUTensor | None],
     stream: Stream | None,
+    pieces: SharedPieces | None,
 ) -> GPUTensor: ...
 def conv_update(
     dy: GPUTensor,
@@ -871,9 +880,9 @@ def conv_update(
     axes: int,
     epilogue: Epilogue,
     tensor_cores: bool,
-    mask: GPUTensor | None,
-    sums: tuple[GPUTensor | None, GPUTensor | None],
     stream: Stream | None,
+    x_pieces: SharedPieces | None,
+    dy_pieces: SharedPieces | None,
 ) -> GPUTensor: ...
 
 _Quad = tuple[int, int, int, int]

@@ -29,6 +29,8 @@ j / 32 belongs to element j. A convolution with relu writes there whether what i
 given the bits of x is 0 where they are 0: the gradient in front of the relu that made x. `channel_sum`,
 `channel_sum_squares` of a convolution or data gradient: float32, a number for each channel of a float `out`. The sum of
 its elements, as they are stored, and that of their squares are written there. `stream`: where the work is queued.
+`x_pieces`, `dy_pieces`: `SharedPieces` of x and dy, which convolution and data gradient leave there, where precision
+"tensor" makes two pieces, and the filters' gradient takes: each is split once, not twice.
 ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is written then. The bits of a result
 depend on the arguments and where they begin, not on the GPU, but for those of the tensor cores.
 """
@@ -39,7 +41,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nervanagpu import _core
-from nervanagpu._core import GPUTensor, Stream
+from nervanagpu._core import GPUTensor, SharedPieces, Stream
 from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.arguments import check_given, integers, is_integer, number
 from nervanagpu.calls.options import Epilogue, check_clip, keywords
@@ -103,6 +105,7 @@ def _fprop(
     groups: int, layout: str, relu: bool, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
     mask: GPUTensor | None, stream: Stream | None, activation: str | None, clip: Clip | None, scale: Scale | None,
     channel_sum: GPUTensor | None, channel_sum_squares: GPUTensor | None, precision: str | None,
+    x_pieces: SharedPieces | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d"
     check_given(op, x=x, w=w, bias=bias, out=out, mask=mask, channel_sum=channel_sum,
@@ -110,7 +113,7 @@ def _fprop(
     geometry = _geometry(op, stride, padding, dilation, axes)
     finish, epilogue = _finish(op, activation, clip, scale, epilogue, x, w, out)
     sums = (channel_sum, channel_sum_squares)
-    last = (epilogue, tensor_cores, mask, sums, stream, *finish, scale is not None)
+    last = (epilogue, tensor_cores, mask, sums, stream, *finish, scale is not None, x_pieces)
     with at(precision):
         y = _core.conv_fprop(x, w, out, bias, relu, layout, geometry, groups, axes, *last)
     return y if out is None else out
@@ -120,13 +123,13 @@ def _bprop(
     axes: int, dy: GPUTensor, w: GPUTensor, x_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
     mask: GPUTensor | None, stream: Stream | None, channel_sum: GPUTensor | None,
-    channel_sum_squares: GPUTensor | None, precision: str | None,
+    channel_sum_squares: GPUTensor | None, precision: str | None, dy_pieces: SharedPieces | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_bprop"
     check_given(op, dy=dy, w=w, out=out, mask=mask, channel_sum=channel_sum,
            channel_sum_squares=channel_sum_squares)  # fmt: skip
     geometry = _geometry(op, stride, padding, dilation, axes)
-    last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), stream)
+    last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), stream, dy_pieces)
     with at(precision):
         dx = _core.conv_bprop(dy, w, out, x_shape, layout, geometry, groups, axes, *last)
     return dx if out is None else out
@@ -135,12 +138,12 @@ def _bprop(
 def _update(
     axes: int, dy: GPUTensor, x: GPUTensor, w_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
-    stream: Stream | None, precision: str | None,
+    stream: Stream | None, precision: str | None, x_pieces: SharedPieces | None, dy_pieces: SharedPieces | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_update"
     check_given(op, dy=dy, x=x, out=out)
     geometry = _geometry(op, stride, padding, dilation, axes)
-    last = (epilogue, tensor_cores, None, (None, None), stream)
+    last = (epilogue, tensor_cores, stream, x_pieces, dy_pieces)
     with at(precision):
         dw = _core.conv_update(dy, x, out, w_shape, layout, geometry, groups, axes, *last)
     return dw if out is None else out
@@ -169,7 +172,7 @@ def _deconv(
             raise ValueError(f"{op}: output_padding is {more[i]}; needs 0 or more and less than stride or dilation")
         taps = w.shape[first + i]
         shape[first + i] = (x.shape[first + i] - 1) * step[i] - 2 * pad[i] + spread[i] * (taps - 1) + 1 + more[i]
-    last = (epilogue, tensor_cores, None, (None, None), stream)
+    last = (epilogue, tensor_cores, None, (None, None), stream, None)
     with at(precision):
         y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, *last)
     return y if out is None else out
@@ -197,6 +200,7 @@ def conv1d(
     scale: Scale | None = None,
     channel_sum: GPUTensor | None = None,
     channel_sum_squares: GPUTensor | None = None,
+    x_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in one dimension; bias (K,), float32 or of the dtype of y.
@@ -206,7 +210,7 @@ def conv1d(
     """
     return _fprop(
         1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale, channel_sum, channel_sum_squares, precision,
+        activation, clip, scale, channel_sum, channel_sum_squares, precision, x_pieces,
     )  # fmt: skip
 
 
@@ -228,12 +232,13 @@ def conv1d_bprop(
     stream: Stream | None = None,
     channel_sum: GPUTensor | None = None,
     channel_sum_squares: GPUTensor | None = None,
+    dy_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     return _bprop(
         1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-        channel_sum, channel_sum_squares, precision,
+        channel_sum, channel_sum_squares, precision, dy_pieces,
     )  # fmt: skip
 
 
@@ -252,6 +257,8 @@ def conv1d_update(
     tensor_cores: bool = True,
     precision: str | None = None,
     stream: Stream | None = None,
+    x_pieces: SharedPieces | None = None,
+    dy_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv1d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
@@ -260,6 +267,7 @@ def conv1d_update(
     """
     return _update(
         1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream, precision,
+        x_pieces, dy_pieces,
     )  # fmt: skip
 
 
@@ -313,6 +321,7 @@ def conv2d(
     scale: Scale | None = None,
     channel_sum: GPUTensor | None = None,
     channel_sum_squares: GPUTensor | None = None,
+    x_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in two dimensions; bias (K,), float32 or of the dtype of y.
@@ -322,7 +331,7 @@ def conv2d(
     """
     return _fprop(
         2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale, channel_sum, channel_sum_squares, precision,
+        activation, clip, scale, channel_sum, channel_sum_squares, precision, x_pieces,
     )  # fmt: skip
 
 
@@ -344,12 +353,13 @@ def conv2d_bprop(
     stream: Stream | None = None,
     channel_sum: GPUTensor | None = None,
     channel_sum_squares: GPUTensor | None = None,
+    dy_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     return _bprop(
         2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-        channel_sum, channel_sum_squares, precision,
+        channel_sum, channel_sum_squares, precision, dy_pieces,
     )  # fmt: skip
 
 
@@ -368,6 +378,8 @@ def conv2d_update(
     tensor_cores: bool = True,
     precision: str | None = None,
     stream: Stream | None = None,
+    x_pieces: SharedPieces | None = None,
+    dy_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv2d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
@@ -376,6 +388,7 @@ def conv2d_update(
     """
     return _update(
         2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream, precision,
+        x_pieces, dy_pieces,
     )  # fmt: skip
 
 
@@ -429,6 +442,7 @@ def conv3d(
     scale: Scale | None = None,
     channel_sum: GPUTensor | None = None,
     channel_sum_squares: GPUTensor | None = None,
+    x_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in three dimensions; bias (K,), float32 or of the dtype of y.
@@ -438,7 +452,7 @@ def conv3d(
     """
     return _fprop(
         3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
-        activation, clip, scale, channel_sum, channel_sum_squares, precision,
+        activation, clip, scale, channel_sum, channel_sum_squares, precision, x_pieces,
     )  # fmt: skip
 
 
@@ -460,12 +474,13 @@ def conv3d_bprop(
     stream: Stream | None = None,
     channel_sum: GPUTensor | None = None,
     channel_sum_squares: GPUTensor | None = None,
+    dy_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     return _bprop(
         3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream,
-        channel_sum, channel_sum_squares, precision,
+        channel_sum, channel_sum_squares, precision, dy_pieces,
     )  # fmt: skip
 
 
@@ -484,6 +499,8 @@ def conv3d_update(
     tensor_cores: bool = True,
     precision: str | None = None,
     stream: Stream | None = None,
+    x_pieces: SharedPieces | None = None,
+    dy_pieces: SharedPieces | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv3d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
@@ -492,6 +509,7 @@ def conv3d_update(
     """
     return _update(
         3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream, precision,
+        x_pieces, dy_pieces,
     )  # fmt: skip
 
 

@@ -129,18 +129,28 @@ Dtype result_of(const Tensor& w, const std::optional<Tensor>& out, bool scaled) 
 }  // namespace
 
 void bind_conv(py::module_& m) {
+  py::class_<SharedPieces>(m, "SharedPieces", R"(Float16 pieces that precision "tensor" has made of a tensor, for passes that share them.
+
+conv2d() leaves those of x (x_pieces=), conv2d_bprop() those of dy (dy_pieces=), and conv2d_update() takes them, so that each
+is split once a step; in 1D and 3D alike. All in one stream, and nobody writes the tensor in between. What is not split in
+two pieces leaves nothing. The bits of dw are the same, but where single elements have no good pieces: then products may
+be added in another order.)")
+      .def(py::init<>())
+      .def_property_readonly("made", &SharedPieces::made, "Whether a pass has left some.")
+      .def_property_readonly("nbytes", &SharedPieces::bytes, "Bytes of device memory.");
   m.def("conv_fprop",
         [](const Tensor& x, const Tensor& w, const std::optional<Tensor>& out, const std::optional<Tensor>& bias,
            bool relu, const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
            const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const ChannelSums& sums,
            const py::object& stream, const std::string& activation, const Clip& clip,
-           const std::optional<Tensor>& scale, bool scaled) {
+           const std::optional<Tensor>& scale, bool scaled, SharedPieces* pieces) {
           ConvProblem p = conv_problem(layout, x.shape(), w.shape(), geometry, groups, axes);
           p.x_type = x.dtype();
           p.w_type = w.dtype();
           p.y_type = result_of(w, out, scaled);
           ConvOptions options = conv_options(epilogue, tensor_cores, mask, sums, stream);
           finish_by(options, bias, relu, activation, clip, scale);
+          options.x_pieces = pieces;
           const GilRelease release;
           if (options.mask != nullptr) before_write(*options.mask);
           before_sums(options);
@@ -151,12 +161,13 @@ void bind_conv(py::module_& m) {
   m.def("conv_bprop", [](const Tensor& dy, const Tensor& w, const std::optional<Tensor>& out, const py::object& x_shape,
                          const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
                          const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask,
-                         const ChannelSums& sums, const py::object& stream) {
+                         const ChannelSums& sums, const py::object& stream, SharedPieces* pieces) {
     const Shape shape = shape_from(x_shape);
     ConvProblem p = conv_problem(layout, shape, w.shape(), geometry, groups, axes);
     p.x_type = p.y_type = dy.dtype();
     p.w_type = w.dtype();
-    const ConvOptions options = conv_options(epilogue, tensor_cores, mask, sums, stream);
+    ConvOptions options = conv_options(epilogue, tensor_cores, mask, sums, stream);
+    options.dy_pieces = pieces;
     const GilRelease release;
     before_sums(options);
     Tensor dx = target(out, shape, p.x_type, options.beta);
@@ -166,12 +177,13 @@ void bind_conv(py::module_& m) {
   m.def("conv_update", [](const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out,
                           const py::object& w_shape, const std::string& layout, const Geometry& geometry,
                           std::int64_t groups, std::size_t axes, const Epilogue& epilogue, bool tensor_cores,
-                          const std::optional<Tensor>& mask, const ChannelSums& sums, const py::object& stream) {
+                          const py::object& stream, SharedPieces* x_pieces, SharedPieces* dy_pieces) {
     const Shape shape = shape_from(w_shape);
     ConvProblem p = conv_problem(layout, x.shape(), shape, geometry, groups, axes);
     p.x_type = x.dtype();
     p.w_type = p.y_type = dy.dtype();
-    const ConvOptions options = conv_options(epilogue, tensor_cores, mask, sums, stream);
+    ConvOptions options = conv_options(epilogue, tensor_cores, {}, {}, stream);
+    options.x_pieces = x_pieces, options.dy_pieces = dy_pieces;
     const GilRelease release;
     Tensor dw = target(out, shape, p.w_type, options.beta);
     conv_update(p, dy, x, dw, options);

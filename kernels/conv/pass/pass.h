@@ -143,6 +143,7 @@ class Pass {
   void run_pieces();
   void run_pieces_copied();
   void run_as_product();
+  [[nodiscard]] ConvPieces shared(Role role) const;
   void mask_if();
   void split_on_the_way(const hconv::Work& work, const Pixels& dy);
   void launch_pieces(const Launch& l, const Packs& packs);
@@ -210,7 +211,8 @@ class Pass {
   std::int64_t parts_ = 0, most_parts_ = 0;
   std::uint64_t ranges_ = 0;  // of pieces.h
   std::int64_t most_exponents_ = 0;
-  bf16x6::Unless unless_;               // of two_pieces.h
+  bf16x6::Unless unless_;                     // of two_pieces.h
+  std::uint64_t moved1_ = 0, moved2_ = 0;     // how far two pieces of either operand are from where three would be
   std::optional<pieces::Split> split_;  // update by conv_split.sass, and its dy
   Pixels dy_;
   std::vector<Modelled>* models_ = nullptr;

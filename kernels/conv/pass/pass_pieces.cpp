@@ -88,7 +88,9 @@ void Pass::run_pieces() {
     // Of whole blocks of channels by name alone: what that takes has not been measured.
     if (pieces::splits_on_the_way(forced_)) split_on_the_way(pieces::work_of(pass_, p_), from1);
     if (two) {
-      both = {from1, from2, in1.address, in2.address};
+      both = {from1, from2, in1.address, in2.address, shared(roles.in1), shared(roles.in2)};
+      if (both.in1_shared.address != 0) moved1_ = two_pieces::shared_at(both.in1_shared) - in1.address;
+      if (both.in2_shared.address != 0) moved2_ = two_pieces::shared_at(both.in2_shared) - in2.address;
       const std::uint64_t verdict = arena_.take(bf16x6::kVerdictBytes);
       forced_ = two_pieces::behind(forced_);
       unless_ = two_pieces::unless(pass_, both, verdict, products);
@@ -113,6 +115,13 @@ void Pass::run_pieces() {
   }
   queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_, unless_);
   if (masked_ && e_.mask != 0) mask_if();
+}
+
+// What passes share of an operand: two pieces of fours of channels, which update does not leave, but take.
+ConvPieces Pass::shared(Role role) const {
+  if (role == Role::w || !two_pieces::can_share(pass_, p_, role, e_)) return {};
+  const ConvPieces out = role == Role::x ? at_.x_pieces : at_.y_pieces;
+  return out.made == (pass_ == ConvPass::update) ? out : ConvPieces{};
 }
 
 // conv_if.sass knows no bits.
@@ -144,6 +153,8 @@ void Pass::launch_pieces(const Launch& l, const Packs& packs) {
   if (unless_.verdict != 0) {
     Launch first = l;
     first.of_two_pieces = true;
+    first.a.address += moved1_;
+    first.b.address += moved2_;
     const hconv::Choice two = pieces::choose(work, multiprocessors(), uncut, forced, pieces::kTwo);
     launch_product(first, two, 0);
     forced.splits = two.splits;

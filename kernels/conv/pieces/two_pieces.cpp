@@ -64,6 +64,15 @@ void leave_out(ConvPass pass, Sources& s) {
   s.in2.drop = f16x3::Source::kAlways;
 }
 
+void share(f16x3::Source& s, const ConvPieces& shared) {
+  if (shared.address == 0) return;
+  s.rows.to = shared_at(shared);
+  s.without_lost = shared.address;
+  if (!shared.made) return;
+  s.rows.kept = shared.address;
+  s.drop = f16x3::Source::kNever;
+}
+
 }  // namespace
 
 double microseconds(ConvPass pass, const ConvProblem& p) {
@@ -88,14 +97,30 @@ Forced behind(const Forced& forced) {
   return out;
 }
 
+bool can_share(ConvPass pass, const ConvProblem& p, Role role, const Epilogue& e) {
+  constexpr std::int64_t kUnit = 4;  // of f16x2.sass
+  const std::int64_t channels = role == Role::x ? p.c : p.k;
+  return channels % kUnit == 0 && (pass == ConvPass::fprop || can_add_lost(pass, e));
+}
+
 bool can_add_lost(ConvPass pass, const Epilogue& e) {
   return pass != ConvPass::fprop && !e.rounding.stochastic;
+}
+
+std::uint64_t shared_at(const ConvPieces& shared) {
+  return shared.address + f16x3::Source::kWithoutBytes;
+}
+
+std::int64_t shared_bytes(std::int64_t pixels, std::int64_t channels) {
+  return f16x3::Source::kWithoutBytes + 2 * f16x3::kPieces * pixels * bf16x6::pitch_of(channels);
 }
 
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool add_lost_next,
            StreamId stream) {
   Sources s = sources_of(pass, operands);
   if (add_lost_next) leave_out(pass, s);
+  share(s.in1, operands.in1_shared);
+  share(s.in2, operands.in2_shared);
   const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, verdict, kLean);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }

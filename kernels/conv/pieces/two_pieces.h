@@ -7,6 +7,7 @@
 
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/problem.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "nervanagpu/conv.hpp"
 #include "src/device/device.h"
@@ -27,7 +28,13 @@ double microseconds(ConvPass pass, const ConvProblem& p);
 struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
+  ConvPieces in1_shared, in2_shared;  // with an address: there
 };
+// Of pieces that passes share: after words and lists of f16x3::Source::without_lost.
+std::uint64_t shared_at(const ConvPieces& shared);
+std::int64_t shared_bytes(std::int64_t pixels, std::int64_t channels);
+// Whether passes can share an operand's: where update may need it without what is lost.
+bool can_share(ConvPass pass, const ConvProblem& p, Role role, const Epilogue& epilogue);
 // Whether add_lost() can follow: after sums that are rounded to nearest, masked or not.
 bool can_add_lost(ConvPass pass, const Epilogue& epilogue);
 // f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. add_lost_next: add_lost() follows.

@@ -188,7 +188,8 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
     name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
     const std::int64_t across = ceil_div(s.inner, kAcross);
     const std::int64_t down = ceil_div(s.outer, std::int64_t{1} << down_log(s));
-    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept).u32(s.units());
+    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept);
+    v.u64(source.without_lost).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
     v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
     v.u32(step_of(s))

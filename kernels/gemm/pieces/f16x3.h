@@ -49,6 +49,10 @@ struct Source {
   // after to make good.
   int drop = kNever;
   static constexpr int kAlways = 0, kNever = 127;
+  // Where f16x2.sass leaves, besides, what pieces without any lost element would have as words and lists: kWithoutBytes, of one matrix of
+  // fours. rows.kept and this: it takes them, and leaves all of them out.
+  std::uint64_t without_lost = 0;
+  static constexpr std::int64_t kWithoutBytes = 256 * (4 + 8);
 };
 // f16x2.sass for both operands; `verdict` takes bf16x6::kVerdictBytes. lean: that of the kernel that multiplies.
 bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t verdict,
