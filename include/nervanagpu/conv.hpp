@@ -100,8 +100,8 @@ struct ConvOptions {
   // elements over images and positions, as they are stored, and the sum of their squares.
   const Tensor* channel_sum = nullptr;
   const Tensor* channel_sum_squares = nullptr;
-  SharedPieces* x_pieces = nullptr;   // fprop leaves those of x, update takes them
-  SharedPieces* dy_pieces = nullptr;  // bprop leaves those of dy, update takes them
+  SharedPieces* x_pieces = nullptr;               // fprop leaves those of x, update takes them
+  SharedPieces* dy_pieces = nullptr;              // bprop leaves those of dy, update takes them
   Rounding rounding;                              // of float and int8 results
   Precision precision = nervanagpu::precision();  // of float32 operands
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a

@@ -401,6 +401,7 @@ from nervanagpu._core import Hazard as Hazard
 from nervanagpu._core import KernelInfo as KernelInfo
 from nervanagpu._core import MemoryStats as MemoryStats
 from nervanagpu._core import Pieces as Pieces
+from nervanagpu._core import SharedPieces as SharedPieces
 from nervanagpu._core import Stream as Stream
 from nervanagpu._core import autotune as autotune
 from nervanagpu._core import device as device

@@ -29,8 +29,8 @@ j / 32 belongs to element j. A convolution with relu writes there whether what i
 given the bits of x is 0 where they are 0: the gradient in front of the relu that made x. `channel_sum`,
 `channel_sum_squares` of a convolution or data gradient: float32, a number for each channel of a float `out`. The sum of
 its elements, as they are stored, and that of their squares are written there. `stream`: where the work is queued.
-`x_pieces`, `dy_pieces`: `SharedPieces` of x and dy, which convolution and data gradient leave there, where precision
-"tensor" makes two pieces, and the filters' gradient takes: each is split once, not twice.
+`x_pieces`, `dy_pieces`: `SharedPieces` of x and dy, of precision "tensor". A convolution leaves those of x there, a
+data gradient those of dy, and the filters' gradient takes them. So each is split once, not twice.
 ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is written then. The bits of a result
 depend on the arguments and where they begin, not on the GPU, but for those of the tensor cores.
 """

@@ -129,7 +129,8 @@ Dtype result_of(const Tensor& w, const std::optional<Tensor>& out, bool scaled) 
 }  // namespace
 
 void bind_conv(py::module_& m) {
-  py::class_<SharedPieces>(m, "SharedPieces", R"(Float16 pieces that precision "tensor" has made of a tensor, for passes that share them.
+  py::class_<SharedPieces>(m, "SharedPieces",
+                           R"(Float16 pieces that precision "tensor" has made of a tensor, for passes that share them.
 
 conv2d() leaves those of x (x_pieces=), conv2d_bprop() those of dy (dy_pieces=), and conv2d_update() takes them, so that each
 is split once a step; in 1D and 3D alike. All in one stream, and nobody writes the tensor in between. What is not split in

@@ -52,26 +52,30 @@ ConvOptions options_of(const Call& call) {
   return options;
 }
 
-// p is of x and weight, in the layout of the result.
+// p is of x and weight, in the layout of the result. pieces: of grad, which both gradients share; null: it is one alone.
 Array gradient_of_x(const Call& call, const ConvProblem& p, const Array& grad, const Array& weight,
-                    const PerAxis& sizes) {
+                    const PerAxis& sizes, SharedPieces* pieces = nullptr) {
   const bool last = p.layout == Layout::channels_last;
   Array out = empty_in(grad, sizes, last);
   if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
   Array kept_grad, kept_weight, none;
   Tensor dx = arranged(out, last, none);
-  conv_bprop(p, arranged(grad, last, kept_grad), arranged(weight, last, kept_weight), dx, options_of(call));
+  ConvOptions options = options_of(call);
+  options.dy_pieces = pieces;
+  conv_bprop(p, arranged(grad, last, kept_grad), arranged(weight, last, kept_weight), dx, options);
   return out;
 }
 
 Array gradient_of_weight(const Call& call, const ConvProblem& p, const Array& grad, const Array& x,
-                         const PerAxis& filter) {
+                         const PerAxis& filter, SharedPieces* pieces = nullptr) {
   const bool last = p.layout == Layout::channels_last;
   Array out = empty_in(grad, filter, last);
   if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
   Array kept_grad, kept_x, none;
   Tensor dw = arranged(out, last, none);
-  conv_update(p, arranged(grad, last, kept_grad), arranged(x, last, kept_x), dw, options_of(call));
+  ConvOptions options = options_of(call);
+  options.dy_pieces = pieces;
+  conv_update(p, arranged(grad, last, kept_grad), arranged(x, last, kept_x), dw, options);
   return out;
 }
 
@@ -128,8 +132,11 @@ std::array<Array, 2> both_gradients(const Array& grad, const Array& x, const Arr
   check_gradient(grad, result_sizes(p, sizes, filter));
   Array kept;
   const Array& dy = laid(grad, last, kept);
-  Array dx = gradient_of_x(call, p, dy, weight, sizes);
-  return {std::move(dx), gradient_of_weight(call, p, dy, x, filter)};
+  std::optional<SharedPieces> pieces;
+  if (nervanagpu::precision() == Precision::tensor) pieces.emplace();
+  SharedPieces* shared = pieces ? &*pieces : nullptr;
+  Array dx = gradient_of_x(call, p, dy, weight, sizes, shared);
+  return {std::move(dx), gradient_of_weight(call, p, dy, x, filter, shared)};
 }
 
 // --- entered with numbers of 21 bits ------------------------------------------------------------------------------------

@@ -211,9 +211,9 @@ class Pass {
   std::int64_t parts_ = 0, most_parts_ = 0;
   std::uint64_t ranges_ = 0;  // of pieces.h
   std::int64_t most_exponents_ = 0;
-  bf16x6::Unless unless_;                     // of two_pieces.h
-  std::uint64_t moved1_ = 0, moved2_ = 0;     // how far two pieces of either operand are from where three would be
-  std::optional<pieces::Split> split_;  // update by conv_split.sass, and its dy
+  bf16x6::Unless unless_;                  // of two_pieces.h
+  std::uint64_t moved1_ = 0, moved2_ = 0;  // how far two pieces of either operand are from where three would be
+  std::optional<pieces::Split> split_;     // update by conv_split.sass, and its dy
   Pixels dy_;
   std::vector<Modelled>* models_ = nullptr;
 };

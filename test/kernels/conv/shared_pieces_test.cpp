@@ -117,8 +117,8 @@ NG_ON_EACH_DEVICE(SharedPiecesTest);
 // Of one operand, of the other, of both: no bit is another, of any pass.
 TEST_P(SharedPiecesTest, BitsOfPassesApart) {
   if (idle()) return;
-  for (const ConvProblem& p : {problem_of(3, 68, 36, 9, 3), problem_of(2, 12, 200, 7, 1), problem_of(2, 132, 64, 8, 3, 2),
-                               problem_of(5, 64, 128, 5, 5)}) {
+  for (const ConvProblem& p : {problem_of(3, 68, 36, 9, 3), problem_of(2, 12, 200, 7, 1),
+                               problem_of(2, 132, 64, 8, 3, 2), problem_of(5, 64, 128, 5, 5)}) {
     Layer layer(device_, p, random_);
     const Layer::All apart = layer.shared(false, false);
     for (const int kinds : {1, 2, 3}) {
