@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "python/torch_ops/numbers.h"
 #include "python/torch_ops/operators.h"

@@ -59,7 +59,8 @@ error = ng.zeros((n, p, q, 256), "float16")
 x, w = ng.rand(n, p, q, c), ng.rand(k, 1, 1, c)
 dz, w2 = ng.rand(n, p, q, 16), ng.rand(16, 3, 3, k)
 """,
-    ("docs/convolution.md", 6): """
+    ("docs/convolution.md", 6): "x, w, dy = ng.rand(n, p, q, c), ng.rand(k, 3, 3, c), ng.rand(n, p, q, k)",
+    ("docs/convolution.md", 7): """
 c = k = 64
 x, w = ng.rand(n, p, q, c), ng.rand(k, 3, 3, c)
 dz, w2, bits = ng.rand(n, p, q, 16), ng.rand(16, 3, 3, k), ng.zeros((n, p, q, 2), "uint32")
