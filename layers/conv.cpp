@@ -218,24 +218,28 @@ class Conv final : public ConvBase {
     });
     x_kept = x;
     y_kept = {};  // its relu's gradient is the pool's
+    pieces = {};
   }
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     close(program, dy);
     ConvProblem p = problem(batch_of(x_kept), x_kept.dtype == Dtype::int8 || x_kept.dtype == Dtype::uint8);
     p.y_pitch = dy.pitch;
-    Ref dx;
-    if (sink.wanted) {
-      dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
-      ConvOptions o;
-      o.beta = sink.add ? 1.0F : 0.0F;
-      if (makes_pieces(ConvPass::bprop, p, o, relus.x_bits.valid()) && makes_pieces(ConvPass::update, p, {}, false)) {
-        pieces.dy = pieces_of(program, dy, p.k);
-      }
-      add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits, relus.x_bias,
-               {{}, pieces.dy});
-    }
-    add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr, {}, nullptr, pieces);
+    ConvOptions o;
+    o.beta = sink.add ? 1.0F : 0.0F;
+    const auto update = [&] {
+      add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr, {}, nullptr, pieces);
+    };
+    // First update, whose x ends there, but where it takes what bprop leaves.
+    const bool left = sink.wanted && makes_pieces(ConvPass::bprop, p, o, relus.x_bits.valid()) &&
+                      makes_pieces(ConvPass::update, p, {}, false);
+    if (left) pieces.dy = pieces_of(program, dy, p.k);
+    if (!left) update();
+    if (!sink.wanted) return {};
+    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
+    add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits, relus.x_bias,
+             {{}, pieces.dy});
+    if (left) update();
     return dx;
   }
 

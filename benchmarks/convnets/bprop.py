@@ -81,7 +81,7 @@ class Bprop(Plan):
                 "layout": self.layout,
                 "stream": self.stream,
             }
-            of_dy = self.dy_pieces
+            of_dy = None if dx is None else self.dy_pieces
             bprop = partial(ng.conv2d_bprop, dy, w, node.x.shape, mask=bits, dy_pieces=of_dy, **options)
             update: Callable[[], object] = partial(
                 ng.conv2d_update, dy, node.x, w.shape, out=dw, x_pieces=node.pieces, dy_pieces=of_dy, **options
@@ -153,7 +153,7 @@ class Bprop(Plan):
         works = [head.work for head in heads.nodes.values()]
         works += [] if heads.alone is None else [node.branches[heads.alone][0].work]
         options: dict[str, Any] = {"layout": self.layout, "stream": self.stream}
-        of_dy = self.dy_pieces
+        of_dy = None if dx is None else self.dy_pieces
         if dx is not None:
             shared = {"mask": bits, "dy_pieces": of_dy}
             run = partial(ng.conv2d_bprop, joint, heads.w, node.x.shape, out=dx[0], beta=beta, **shared, **options)

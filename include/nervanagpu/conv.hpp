@@ -68,12 +68,17 @@ struct ConvProblem {
 };
 
 // Float16 pieces that Precision::tensor has made of a tensor, which passes share, so that it is split once a step: conv_fprop() leaves those of
-// x here, conv_bprop() those of dy, and conv_update() takes them, in the same stream, before they are left anew. Nobody writes the tensor in
-// between. dw has the bits that it has without; but products of single elements that have no good pieces may be added in another order
-// (docs/numerics.md). What is not split in two pieces leaves nothing, and is as it would be.
+// x here, conv_bprop() those of dy, and conv_update() takes them, in the same stream. Nobody writes the tensor in between; its memory stays its
+// own as long as this has its pieces. Left are those of channels that are fours, where a pass makes two pieces and does not round
+// stochastically; else update is as it would be. dw has the bits that it has without, but where single elements have no good pieces: their
+// products may be added in another order, or dw come from three pieces (docs/numerics.md).
+// Copies are handles of the same pieces. A graph that has recorded passes needs them as long as it is launched. Not thread-safe.
 class NG_API SharedPieces {
  public:
   SharedPieces();
+  SharedPieces(const SharedPieces&) = default;
+  SharedPieces& operator=(const SharedPieces&) = default;
+  ~SharedPieces() = default;
   // Whether there are some; and bytes of device memory.
   [[nodiscard]] bool made() const;
   [[nodiscard]] std::size_t bytes() const;

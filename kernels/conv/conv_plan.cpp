@@ -81,7 +81,8 @@ struct ConvPlan::Impl {
 ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointers& pointers,
                      const ConvOptions& options)
     : pass(pass), problem(problem) {
-  if ((pointers.x_pieces.address | pointers.y_pieces.address) != 0) {
+  const bool shared = options.x_pieces != nullptr || options.dy_pieces != nullptr;
+  if (shared || (pointers.x_pieces.address | pointers.y_pieces.address) != 0) {
     throw InvalidArgument("conv: a plan shares no pieces with other passes");
   }
   check(pass, problem);

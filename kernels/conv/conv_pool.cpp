@@ -37,6 +37,7 @@ void check_options(const ConvOptions& o) {
                           " is given; needs a convolution without, for its result is not kept");
   };
   if (o.mask != nullptr) refuse("mask");
+  if (o.x_pieces != nullptr) refuse("x_pieces");
   if (o.channel_sum != nullptr || o.channel_sum_squares != nullptr) refuse("channel_sum");
   if (o.rounding.stochastic) refuse("rounding at random");
   if (o.beta != 0) refuse("beta");

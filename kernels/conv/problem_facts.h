@@ -11,8 +11,8 @@ struct Known {
   bool depthwise = false;        // depthwise::takes()
   bool on_tensor_cores = false;  // where there are any: tensor_cores::takes()
   bool by_cells = false;         // by_cells::cells_of() has some
-  bool in_two_pieces =
-      false;  // on tensor cores, with channels last, if no epilogue makes it a product: two_pieces::chosen()
+  // On tensor cores, with channels last, if no epilogue makes it a product: two_pieces::chosen().
+  bool in_two_pieces = false;
   std::size_t workspace = 0;   // bytes, whatever the device
   std::int64_t sum_parts = 0;  // tensor_cores::most_parts(), or 0
 };

@@ -1,19 +1,20 @@
 #include "kernels/conv/shared_pieces.h"
 
 #include <optional>
+#include <vector>
 
-#include "nervanagpu/dtype.hpp"
+#include "src/memory/storage.h"
 
 namespace nervanagpu {
 
 struct SharedPieces::Impl {
-  std::optional<Tensor> memory;
-  // Whose they are; 0: there are none.
-  std::uint64_t address = 0;
-  Shape shape, strides;
+  std::shared_ptr<Storage> memory;
+  std::vector<std::shared_ptr<Storage>> outgrown;  // which a recorded graph may still write to
+  std::optional<Tensor> of;                        // whose they are, and whose memory so stays its own
 
   [[nodiscard]] bool are_of(const Tensor& t) const {
-    return address != 0 && address == t.address() && shape == t.shape() && strides == t.strides();
+    return of && of->address() == t.address() && of->device() == t.device() && of->shape() == t.shape() &&
+           of->strides() == t.strides();
   }
 };
 
@@ -24,25 +25,27 @@ struct SharedPiecesAccess {
 SharedPieces::SharedPieces() : impl_(std::make_shared<Impl>()) {}
 
 bool SharedPieces::made() const {
-  return impl_->address != 0;
+  return impl_->of.has_value();
 }
 
 std::size_t SharedPieces::bytes() const {
-  return impl_->memory ? static_cast<std::size_t>(impl_->memory->size()) : 0;
+  return impl_->memory ? impl_->memory->bytes() : 0;
 }
 
 namespace conv_detail {
 namespace {
 
-// Of a tensor of the pass, whose last axis are its channels.
-ConvPieces left(SharedPieces& shared, const Tensor& t, const Stream& stream) {
+// Of a tensor whose last axis are its channels.
+ConvPieces room_for(SharedPieces& shared, const Tensor& t, const Stream& stream) {
   auto& s = SharedPiecesAccess::of(shared);
   const std::int64_t channels = t.shape().back();
-  const auto bytes = static_cast<std::int64_t>(conv_pieces_bytes(t.size() / channels, channels));
-  if (!s.memory || s.memory->size() < bytes || s.memory->device() != t.device()) {
-    s.memory = Tensor::empty({bytes}, Dtype::uint8);
+  const std::size_t bytes = conv_pieces_bytes(t.size() / channels, channels);
+  Device& device = current_device();
+  if (!s.memory || s.memory->bytes() < bytes || &s.memory->device() != &device) {
+    auto memory = std::make_shared<Storage>(device, bytes, stream.handle());
+    if (s.memory) s.outgrown.push_back(std::move(s.memory));
+    s.memory = std::move(memory);
   }
-  s.address = t.address(), s.shape = t.shape(), s.strides = t.strides();
   s.memory->used_on(stream);
   return {s.memory->address(), false};
 }
@@ -54,18 +57,29 @@ ConvPieces taken(SharedPieces& shared, const Tensor& t, const Stream& stream) {
   return {s.memory->address(), true};
 }
 
+SharedPieces* left_by(ConvPass pass, const ConvOptions& options) {
+  return pass == ConvPass::fprop ? options.x_pieces : pass == ConvPass::bprop ? options.dy_pieces : nullptr;
+}
+
 }  // namespace
 
 void share_pieces(ConvPass pass, Described& d, const Tensor& in1, const Tensor& in2, const ConvOptions& options) {
-  SharedPieces* first = pass == ConvPass::fprop ? options.x_pieces : options.dy_pieces;
   if (pass == ConvPass::update) {
     if (options.x_pieces != nullptr) d.pointers.x_pieces = taken(*options.x_pieces, in2, options.stream);
-    if (first != nullptr) d.pointers.y_pieces = taken(*first, in1, options.stream);
-  } else if (first != nullptr) {
-    SharedPiecesAccess::of(*first).address = 0;
-    if (!conv_makes_pieces(pass, d.problem, d.pointers, options)) return;
-    (pass == ConvPass::fprop ? d.pointers.x_pieces : d.pointers.y_pieces) = left(*first, in1, options.stream);
+    if (options.dy_pieces != nullptr) d.pointers.y_pieces = taken(*options.dy_pieces, in1, options.stream);
+    return;
   }
+  SharedPieces* const left = left_by(pass, options);
+  if (left == nullptr) return;
+  SharedPiecesAccess::of(*left).of.reset();
+  if (!conv_makes_pieces(pass, d.problem, d.pointers, options)) return;
+  (pass == ConvPass::fprop ? d.pointers.x_pieces : d.pointers.y_pieces) = room_for(*left, in1, options.stream);
+}
+
+void note_pieces(ConvPass pass, const Described& d, const Tensor& in1, const ConvOptions& options) {
+  SharedPieces* const left = left_by(pass, options);
+  if (left == nullptr || (d.pointers.x_pieces.address | d.pointers.y_pieces.address) == 0) return;
+  SharedPiecesAccess::of(*left).of = in1;
 }
 
 }  // namespace conv_detail

@@ -203,6 +203,7 @@ void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tenso
   d.pointers.workspace = workspace.address();
   share_pieces(pass, d, in1, in2, options);
   conv(pass, d.problem, d.pointers, options);
+  note_pieces(pass, d, in1, options);
   for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), options.bias, options.mask, options.scale,
                           options.channel_sum, options.channel_sum_squares}) {
     if (t != nullptr) t->used_on(options.stream);

@@ -74,10 +74,9 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
     swapped_ = maps.swapped;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
-    if (maps.c) {
-      c_ = offset_of(*plan.kernel, "c_map", kNone);
-      map_c_ = std::make_unique<MapCache>(std::vector{*maps.c});
-    }
+    c_ = offset_of(*plan.kernel, "c_map", kNone);
+    if (c_ != kNone) map_c_ = std::make_unique<MapCache>(std::vector{maps.c ? *maps.c : maps.a});
+    maps_c_ = maps.c.has_value();
   }
   if (plan.ring) {
     GemmProblem aligned = problem;
@@ -370,7 +369,9 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     put(block.data(), b_, kNone, b);
   }
   const std::uint64_t partial_sums = call.workspace + partial_sums_offset_;
-  if (map_c_ != nullptr && maps) map_c_->get(device_, sum_ ? partial_sums : call.c, block.data() + c_);
+  if (map_c_ != nullptr && maps) {
+    map_c_->get(device_, !maps_c_ ? a : sum_ ? partial_sums : call.c, block.data() + c_);
+  }
   if (sum_) {
     put(block.data(), partial_sums_, kNone, partial_sums);
   } else {

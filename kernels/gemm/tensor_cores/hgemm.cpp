@@ -255,7 +255,7 @@ std::optional<TensorMap> map_of_results(const GemmProblem& p, std::int64_t split
   map.address = partial ? p.workspace : p.c;
   map.rank = 3;
   map.sizes = {static_cast<std::uint64_t>(p.n), static_cast<std::uint64_t>(p.m), z};
-  map.strides = {bytes(partial ? p.n : p.ldc), bytes(z == 1 ? 4 : partial ? p.m * p.n : p.stride_c)};
+  map.strides = {bytes(partial ? p.n : p.ldc), bytes(z == 1 ? p.ldc : partial ? p.m * p.n : p.stride_c)};
   map.box = {32, 16, 1};
   map.swizzle = MapSwizzle::b128;
   return map;

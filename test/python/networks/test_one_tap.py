@@ -23,3 +23,22 @@ def test_where_x_begins_shows_in_no_bit(shape: tuple[int, int, int, int, int], b
         assert ng.conv2d(view, w, precision="tensor").get().tobytes() == want.tobytes()
     exact = x.reshape(-1, c).astype(np.float64) @ w.get().reshape(k, c).T
     assert np.abs(want.reshape(-1, k) - exact).max() <= 1e-4
+
+
+@pytest.mark.parametrize("k", [62, 126, 64])
+def test_plans_of_tiles_that_are_not_plain(k: int) -> None:
+    """Results that the copy engine cannot store, or that are rounded at random: planned by calls and by ConvPlan."""
+    r = np.random.default_rng(k)
+    x = ng.array(r.integers(-4, 5, (8, 56, 56, 256)).astype(np.float32))
+    w = ng.array(r.integers(-4, 5, (k, 1, 1, 256)).astype(np.float32))
+    want = (x.get().reshape(-1, 256) @ w.get().reshape(k, 256).T).reshape(8, 56, 56, k)
+    for _ in range(2):
+        np.testing.assert_array_equal(ng.conv2d(x, w, precision="tensor").get(), want)
+    random = {"rounding": "stochastic", "seed": 3, "bits": 15}
+    np.testing.assert_array_equal(ng.conv2d(x, w, precision="tensor", **random).get(), want)
+    out = ng.zeros(want.shape)
+    ng.ConvPlan("fprop", x, w, out, precision="tensor")(x, w, out)
+    np.testing.assert_array_equal(out.get(), want)
+    dx = ng.conv2d_bprop(ng.array(want), w, x.shape, precision="tensor").get()
+    exact = (want.reshape(-1, k).astype(np.float64) @ w.get().reshape(k, 256)).reshape(x.shape)
+    assert np.abs(dx - exact).max() <= 2e-6 * np.abs(want).max() * 4 * k

@@ -68,6 +68,19 @@ def test_taken() -> None:
         np.testing.assert_array_equal(ng.conv2d_update(dy, x, w.shape, padding=1, x_pieces=of_x).get(), fresh)
 
 
+def test_memory_of_the_tensor() -> None:
+    """A new x does not come to lie where the one lies whose pieces there are."""
+    x, w, dy = tensors(*SHAPES[0])
+    host = np.flip(x.get()).copy()
+    of_x = ng.SharedPieces()
+    with ng.precision("tensor"):
+        ng.conv2d(x, w, padding=1, x_pieces=of_x)
+        del x
+        new = ng.array(host)
+        want = ng.conv2d_update(dy, new, w.shape, padding=1).get()
+        np.testing.assert_array_equal(ng.conv2d_update(dy, new, w.shape, padding=1, x_pieces=of_x).get(), want)
+
+
 def test_strict_leaves_nothing() -> None:
     """Nor do 16-bit floats."""
     x, w, dy = tensors(*SHAPES[0])
