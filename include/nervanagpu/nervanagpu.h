@@ -345,9 +345,17 @@ typedef struct ng_conv_options {
   uint64_t channel_sum; /* fprop, bprop: float32 for each channel of a float result, the sum of its elements as they */
                         /* are stored, or 0; the workspace is then ng_conv_sums_workspace() bytes */
   uint64_t channel_sum_squares; /* the same of their squares */
+  /* Pieces of x and of y (dy) that passes of NG_TENSOR share, so that each is split once a step: addresses of
+   * ng_conv_pieces_bytes(), multiples of 16, or 0. fprop leaves those of x, bprop those of dy, and update takes those that
+   * are made (1), in the same stream. Nobody writes the tensor in between. Of a plan: 0. */
+  uint64_t x_pieces, y_pieces;
+  int32_t x_pieces_made, y_pieces_made; /* update: a pass with the same tensor has left them (ng_conv_makes_pieces) */
 } ng_conv_options;
-#define NG_CONV_OPTIONS_INIT \
-  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0 }
+#define NG_CONV_OPTIONS_INIT                                                                                           \
+  {                                                                                                                    \
+    sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0, 0, 0, 0, \
+        0                                                                                                              \
+  }
 
 typedef enum ng_conv_pass NG_OF_INT { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
 
@@ -357,6 +365,11 @@ NG_C_API ng_status ng_conv_out(const ng_conv_problem* problem, int64_t out[3]);
 NG_C_API ng_status ng_conv_workspace(ng_conv_pass pass, const ng_conv_problem* problem, size_t* bytes);
 /* The same of a pass with channel_sum or channel_sum_squares. */
 NG_C_API ng_status ng_conv_sums_workspace(ng_conv_pass pass, const ng_conv_problem* problem, size_t* bytes);
+/* Bytes for the pieces of a tensor of so many pixels of so many channels. */
+NG_C_API ng_status ng_conv_pieces_bytes(int64_t pixels, int64_t channels, size_t* bytes);
+/* *makes = 1: fprop (bprop) with these options leaves pieces of x (dy), and update takes those that are made; 0: it has none. */
+NG_C_API ng_status ng_conv_makes_pieces(ng_conv_pass pass, const ng_conv_problem* problem,
+                                        const ng_conv_options* options, int32_t* makes);
 /* Device addresses; options may be null. The result shares no memory with the operands.
  *   fprop   y  = act(alpha * (x * w) + beta * y + bias)
  *   bprop   dx = alpha * (dy, w) + beta * dx

@@ -67,6 +67,8 @@ ConvCall conv_call_of(const char* function, const ng_conv_problem* problem, cons
   call.pointers.scale = o.scale;
   call.pointers.channel_sum = o.channel_sum;
   call.pointers.channel_sum_squares = o.channel_sum_squares;
+  call.pointers.x_pieces = {o.x_pieces, flag_of(function, "x_pieces_made", o.x_pieces_made)};
+  call.pointers.y_pieces = {o.y_pieces, flag_of(function, "y_pieces_made", o.y_pieces_made)};
   return call;
 }
 
@@ -141,6 +143,29 @@ ng_status ng_conv_sums_workspace(ng_conv_pass pass, const ng_conv_problem* probl
   return guarded([&] {
     if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
     *bytes = conv_workspace(pass_of(kName, pass), problem_of(kName, problem), true);
+  });
+}
+
+ng_status ng_conv_pieces_bytes(int64_t pixels, int64_t channels, size_t* bytes) {
+  constexpr const char* kName = "ng_conv_pieces_bytes";
+  return guarded([&] {
+    constexpr std::int64_t kMost = std::int64_t{1} << 31;
+    if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
+    if (channels < 1 || channels >= kMost) refuse(kName, "channels", std::to_string(channels), "1 to 2^31 - 1");
+    if (pixels < 1 || pixels >= kMost / channels + 1) {
+      refuse(kName, "pixels", std::to_string(pixels), "at least 1, and less than 2^31 elements");
+    }
+    *bytes = conv_pieces_bytes(pixels, channels);
+  });
+}
+
+ng_status ng_conv_makes_pieces(ng_conv_pass pass, const ng_conv_problem* problem, const ng_conv_options* options,
+                               int32_t* makes) {
+  constexpr const char* kName = "ng_conv_makes_pieces";
+  return guarded([&] {
+    if (makes == nullptr) refuse(kName, "makes", "null", "where to put the answer");
+    const ConvCall call = conv_call_of(kName, problem, read_conv_options(kName, options));
+    *makes = conv_makes_pieces(pass_of(kName, pass), call.problem, call.pointers, call.options) ? 1 : 0;
   });
 }
 

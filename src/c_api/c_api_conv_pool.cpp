@@ -11,6 +11,9 @@ namespace {
 ConvCall call_of(const char* function, const ng_conv_problem* problem, const ng_conv_options* options) {
   const ng_conv_options o = read_conv_options(function, options);
   if (o.mask != 0) refuse(function, "mask", "an address", "0: what lies between has no bits of relu");
+  if ((o.x_pieces | o.y_pieces) != 0) {
+    refuse(function, "x_pieces or y_pieces", "given", "a convolution without, for its result is not kept");
+  }
   if ((o.channel_sum | o.channel_sum_squares) != 0) {
     refuse(function, "channel_sum", "an address", "0: what lies between has no sums");
   }

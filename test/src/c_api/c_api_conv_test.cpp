@@ -242,6 +242,60 @@ TEST_F(CConvTest, BadArgumentsAreRefused) {
   unwritten();
 }
 
+// Pieces that passes share: update has the bits of its own, and reads what was left, not what x and dy have become.
+TEST_F(CConvTest, SharesPieces) {
+  p_ = NG_CONV_PROBLEM_INIT;
+  p_.precision = NG_TENSOR;
+  p_.n = 16, p_.c = p_.k = 256, p_.in[1] = p_.in[2] = 14, p_.filter[1] = p_.filter[2] = 3, p_.pad[1] = p_.pad[2] = 1;
+  const std::size_t pixels = std::size_t{16} * 14 * 14, size = pixels * 256, weights = std::size_t{256} * 9 * 256;
+  std::vector<float> x(size), w(weights), dy(size);
+  std::uint32_t state = 1;
+  for (std::vector<float>* v : {&x, &w, &dy}) {
+    for (float& f : *v)
+      f = static_cast<float>(static_cast<std::int32_t>(state = state * 1664525 + 1013904223)) * 0x1p-31F;
+  }
+  const auto device = [](std::size_t bytes) {
+    std::uint64_t at = 0;
+    EXPECT_EQ(ng_malloc(&at, bytes), NG_OK);
+    return at;
+  };
+  const std::uint64_t of_x = device(4 * size), of_w = device(4 * weights), of_y = device(4 * size),
+                      dw = device(4 * weights);
+  put(of_x, x), put(of_w, w), put(of_y, dy);
+  std::size_t bytes = 0;
+  std::size_t most = 0;
+  for (const ng_conv_pass pass : {NG_FPROP, NG_BPROP, NG_UPDATE}) {
+    std::int32_t makes = 7;
+    ASSERT_EQ(ng_conv_makes_pieces(pass, &p_, nullptr, &makes), NG_OK) << ng_last_error();
+    EXPECT_EQ(makes, 1);
+    ASSERT_EQ(ng_conv_workspace(pass, &p_, &bytes), NG_OK);
+    most = std::max(most, bytes);
+  }
+  o_.workspace = device(most), o_.workspace_bytes = most;
+  ASSERT_EQ(ng_conv_update(&p_, of_y, of_x, dw, &o_), NG_OK) << ng_last_error();
+  const std::vector<float> want = get(dw, weights);
+  ASSERT_EQ(ng_conv_pieces_bytes(static_cast<std::int64_t>(pixels), 256, &bytes), NG_OK) << ng_last_error();
+  ng_conv_options shared = o_;
+  shared.x_pieces = device(bytes), shared.y_pieces = device(bytes);
+  const std::uint64_t out = device(4 * size);
+  ASSERT_EQ(ng_conv_fprop(&p_, of_x, of_w, out, &shared), NG_OK) << ng_last_error();
+  ASSERT_EQ(ng_conv_bprop(&p_, of_y, of_w, out, &shared), NG_OK) << ng_last_error();
+  put(of_x, std::vector<float>(size, 1)), put(of_y, std::vector<float>(size, 1));
+  shared.x_pieces_made = shared.y_pieces_made = 1;
+  ASSERT_EQ(ng_conv_update(&p_, of_y, of_x, dw, &shared), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(dw, weights), want);
+
+  shared.x_pieces += 4;
+  expect_refused(ng_conv_update(&p_, of_y, of_x, dw, &shared), NG_INVALID_ARGUMENT, {"x_pieces", "multiple of 16"});
+  shared.x_pieces_made = 2;
+  expect_refused(ng_conv_update(&p_, of_y, of_x, dw, &shared), NG_INVALID_ARGUMENT, {"x_pieces_made is 2"});
+  expect_refused(ng_conv_pieces_bytes(0, 4, &bytes), NG_INVALID_ARGUMENT, {"pixels is 0"});
+  expect_refused(ng_conv_pieces_bytes(4, 4, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  expect_refused(ng_conv_makes_pieces(NG_FPROP, &p_, nullptr, nullptr), NG_INVALID_ARGUMENT, {"makes is null"});
+  for (const std::uint64_t a : {of_x, of_w, of_y, dw, out, o_.workspace, shared.x_pieces - 4, shared.y_pieces})
+    ng_free(a);
+}
+
 // A program that was built with the structures' first sizes keeps working; what is after them then is not read.
 TEST_F(CConvTest, OlderStructuresAreTaken) {
   put(x_, {1, 0, 2, 0, 3, 0, 4, 0, 5, 1});
