@@ -33,6 +33,11 @@ bool makes_pieces(ConvPass pass, const ConvProblem& p, ConvOptions options, bool
   return conv_makes_pieces(pass, p, at, options);
 }
 
+// Whether update takes what the pass, fprop or bprop, leaves.
+bool shares_pieces(ConvPass pass, const ConvProblem& p, const ConvOptions& options, bool masked) {
+  return makes_pieces(pass, p, options, masked) && makes_pieces(ConvPass::update, p, {}, false);
+}
+
 // One pass as an operation of the program; its workspace lives as long as it runs.
 void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& in1, const Ref& in2, const Ref& out,
               Parameter* in2_weight, Parameter* out_gradient, const ConvOptions& options, const Parameter* bias,
@@ -177,8 +182,7 @@ class Conv final : public ConvBase {
     ConvOptions o;
     o.relu = geometry.relu;
     pieces = {};
-    if (program.training() && makes_pieces(ConvPass::fprop, p, o, relus.bits.valid()) &&
-        makes_pieces(ConvPass::update, p, {}, false)) {
+    if (program.training() && shares_pieces(ConvPass::fprop, p, o, relus.bits.valid())) {
       pieces.x = pieces_of(program, x, p.c);
     }
     add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias(), relus.bits, nullptr, pieces);
@@ -231,8 +235,7 @@ class Conv final : public ConvBase {
       add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr, {}, nullptr, pieces);
     };
     // First update, whose x ends there, but where it takes what bprop leaves.
-    const bool left = sink.wanted && makes_pieces(ConvPass::bprop, p, o, relus.x_bits.valid()) &&
-                      makes_pieces(ConvPass::update, p, {}, false);
+    const bool left = sink.wanted && shares_pieces(ConvPass::bprop, p, o, relus.x_bits.valid());
     if (left) pieces.dy = pieces_of(program, dy, p.k);
     if (!left) update();
     if (!sink.wanted) return {};

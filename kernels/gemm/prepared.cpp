@@ -75,8 +75,12 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
     c_ = offset_of(*plan.kernel, "c_map", kNone);
-    if (c_ != kNone) map_c_ = std::make_unique<MapCache>(std::vector{maps.c ? *maps.c : maps.a});
-    maps_c_ = maps.c.has_value();
+    if (c_ != kNone) {
+      map_c_ = std::make_unique<MapCache>(std::vector{maps.of_c()});
+      of_c_ = !maps.c           ? pieces_->a
+              : plan.splits > 1 ? Place{&Call::workspace, partial_sums_offset_}
+                                : Place{&Call::c, 0};
+    }
   }
   if (plan.ring) {
     GemmProblem aligned = problem;
@@ -368,12 +372,9 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     put(block.data(), a_, kNone, a);
     put(block.data(), b_, kNone, b);
   }
-  const std::uint64_t partial_sums = call.workspace + partial_sums_offset_;
-  if (map_c_ != nullptr && maps) {
-    map_c_->get(device_, !maps_c_ ? a : sum_ ? partial_sums : call.c, block.data() + c_);
-  }
+  if (map_c_ != nullptr && maps) map_c_->get(device_, of_c_.in(call), block.data() + c_);
   if (sum_) {
-    put(block.data(), partial_sums_, kNone, partial_sums);
+    put(block.data(), partial_sums_, kNone, call.workspace + partial_sums_offset_);
   } else {
     put_finish(block.data(), finish_, call);
   }

@@ -68,9 +68,6 @@ class Prepared {
   std::uint16_t a_ = kNone, b_ = kNone;  // in main_, addresses or maps
   bool swapped_ = false;                 // the kernel's a is the problem's b
   std::unique_ptr<MapCache> map_a_, map_b_;
-  std::uint16_t c_ = kNone;  // a map of C or of the partial sums, if maps_c_, else one that nobody reads: a's
-  bool maps_c_ = false;
-  std::unique_ptr<MapCache> map_c_;
   std::uint16_t first_a_ = kNone, first_b_ = kNone;  // elements before them, if the kernel wants to know
   std::optional<Part> sum_;                          // of the splits of k; then main_ writes to the workspace
   std::uint16_t partial_sums_ = kNone, sums_ = kNone;
@@ -85,6 +82,9 @@ class Prepared {
     std::uint64_t plus = 0;
     [[nodiscard]] std::uint64_t in(const Call& call) const { return call.*from + plus; }
   };
+  std::uint16_t c_ = kNone;  // in main_, a map of what lies there: C, the partial sums or, where nobody reads it, a
+  Place of_c_;
+  std::unique_ptr<MapCache> map_c_;
   struct After {
     Part part;
     std::vector<Patch> patches;

@@ -152,7 +152,7 @@ ng_status ng_conv_pieces_bytes(int64_t pixels, int64_t channels, size_t* bytes) 
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
     if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
     if (channels < 1 || channels >= kMost) refuse(kName, "channels", std::to_string(channels), "1 to 2^31 - 1");
-    if (pixels < 1 || pixels >= kMost / channels + 1) {
+    if (pixels < 1 || pixels > (kMost - 1) / channels) {
       refuse(kName, "pixels", std::to_string(pixels), "at least 1, and less than 2^31 elements");
     }
     *bytes = conv_pieces_bytes(pixels, channels);

@@ -107,7 +107,7 @@ void put_maps(Values& v, Device* device, const Maps& both) {
 }
 
 void put_map_c(Values& v, Device* device, const Maps& maps) {
-  device == nullptr ? v.map({}) : v.map(device->encode_tensor_map(maps.c ? *maps.c : maps.a));
+  device == nullptr ? v.map({}) : v.map(device->encode_tensor_map(maps.of_c()));
 }
 
 void put_cluster(Values& v, const GemmProblem& p, std::int64_t blocks, std::int64_t splits, std::int64_t share) {

@@ -58,11 +58,12 @@ struct Maps {
   TensorMap a, b;
   bool swapped = false;
   std::optional<TensorMap> c = {};
+  // A's in its place, which nobody reads.
+  [[nodiscard]] const TensorMap& of_c() const { return c ? *c : a; }
 };
 Maps maps(const Kernel& kernel, const GemmProblem& problem);
 // Both, as the first parameters of a kernel. device: encodes them; nullptr: they stay empty.
 void put_maps(Values& v, Device* device, const Maps& maps);
-// C's, or A's in its place, which nobody reads.
 void put_map_c(Values& v, Device* device, const Maps& maps);
 // Of C, or of the partial sums in the workspace, in boxes of 16 rows x 32 columns; none: plain tiles do not say all of the epilogue, or the
 // copy engine cannot store there.

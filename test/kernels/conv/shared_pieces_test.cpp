@@ -32,13 +32,14 @@ class Layer {
     x = normal(p.x_elements(), random), w = normal(p.w_elements(), random), dy = normal(p.y_elements(), random);
   }
 
-  Floats pass(ConvPass which, const ConvPieces& of_x = {}, const ConvPieces& of_y = {}) {
+  Floats pass(ConvPass which, const ConvPieces& of_x = {}, const ConvPieces& of_y = {},
+              const char* kernel = "_f16_128x128") {
     const conv_detail::Roles roles = conv_detail::roles_of(which);
     const Tensor in1 = upload(which == ConvPass::fprop ? x : dy);
     const Tensor in2 = upload(which == ConvPass::update ? x : w);
     Tensor out = Tensor::empty({elements_of(p, roles.out)}, Dtype::float32);
     conv_detail::Forced forced;
-    forced.kernel = "_f16_128x128", forced.splits = 1;
+    forced.kernel = kernel, forced.splits = 1;
     const std::size_t bytes = conv_detail::tensor_cores::workspace(which, p, forced);
     const Tensor workspace = Tensor::empty({static_cast<std::int64_t>(bytes)}, Dtype::uint8);
     ConvPointers pointers;
@@ -49,19 +50,7 @@ class Layer {
     return out.to_host<float>();
   }
   // From three pieces: what is launched where two do not do.
-  Floats in_three() {
-    const Tensor in1 = upload(dy), in2 = upload(x);
-    Tensor out = Tensor::empty({p.w_elements()}, Dtype::float32);
-    conv_detail::Forced forced;
-    forced.kernel = "_128x128", forced.splits = 1;
-    const std::size_t bytes = conv_detail::tensor_cores::workspace(ConvPass::update, p, forced);
-    const Tensor workspace = Tensor::empty({static_cast<std::int64_t>(bytes)}, Dtype::uint8);
-    ConvPointers pointers;
-    pointers.in1 = in1.address(), pointers.in2 = in2.address(), pointers.out = out.address();
-    pointers.workspace = workspace.address();
-    conv_detail::tensor_cores::queue(device_, ConvPass::update, p, pointers, {}, {}, forced);
-    return out.to_host<float>();
-  }
+  Floats in_three() { return pass(ConvPass::update, {}, {}, "_128x128"); }
   [[nodiscard]] Tensor room(bool of_x) const {
     const std::int64_t channels = of_x ? p.c : p.k;
     const std::size_t bytes = conv_pieces_bytes((of_x ? p.x_elements() : p.y_elements()) / channels, channels);

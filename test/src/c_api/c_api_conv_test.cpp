@@ -290,6 +290,7 @@ TEST_F(CConvTest, SharesPieces) {
   shared.x_pieces_made = 2;
   expect_refused(ng_conv_update(&p_, of_y, of_x, dw, &shared), NG_INVALID_ARGUMENT, {"x_pieces_made is 2"});
   expect_refused(ng_conv_pieces_bytes(0, 4, &bytes), NG_INVALID_ARGUMENT, {"pixels is 0"});
+  expect_refused(ng_conv_pieces_bytes(std::int64_t{1} << 31, 1, &bytes), NG_INVALID_ARGUMENT, {"less than 2^31"});
   expect_refused(ng_conv_pieces_bytes(4, 4, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
   expect_refused(ng_conv_makes_pieces(NG_FPROP, &p_, nullptr, nullptr), NG_INVALID_ARGUMENT, {"makes is null"});
   for (const std::uint64_t a : {of_x, of_w, of_y, dw, out, o_.workspace, shared.x_pieces - 4, shared.y_pieces})
