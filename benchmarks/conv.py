@@ -347,7 +347,7 @@ def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
 def main() -> int:
     """Parse the command line, measure, print a table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/conv.json"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/conv/conv.json"))
     parser.add_argument("--networks", default="vgg_a,alexnet,overfeat,googlenet")
     parser.add_argument("--layers", default="", help="only these, for example vgg_a.conv3,alexnet.conv1")
     parser.add_argument("--dtypes", default="float32")

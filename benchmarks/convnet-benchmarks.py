@@ -300,7 +300,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--no-peer", action="store_true", help="leave PyTorch out")
     parser.add_argument("--require-peer", action="store_true", help="fail where there is no GPU or no PyTorch")
     parser.add_argument("--divisor", type=int, default=1, help="divide all widths: a trial, for the emulator")
-    parser.add_argument("--out", type=Path, help="JSON (default, if all networks ran on a GPU: results/convnets.json)")
+    parser.add_argument("--out", type=Path, help="JSON (if all networks ran on a GPU: results/networks/convnets.json)")
     args = parser.parse_args()
     args.net, args.dtype = args.net.split(","), args.dtype.split(",")
     for name, given, known in (("--net", args.net, NETWORKS), ("--dtype", args.dtype, NEAR)):
@@ -355,7 +355,7 @@ def main() -> int:
         print(flush=True)
     out = args.out
     if out is None and on_gpu and args.divisor == 1 and set(args.net) == set(NETWORKS):
-        out = Path(__file__).parent / "results" / "convnets.json"
+        out = Path(__file__).parent / "results/networks/convnets.json"
     if out is not None:
         write(out, rows, snapshot)  # type: ignore[arg-type]
         print(f"wrote {out}: {snapshot}")

@@ -1,4 +1,4 @@
-"""The bar chart of benchmarks/results/convnets.json: milliseconds of a step, ours beside the peer's, as SVG.
+"""The bar chart of benchmarks/results/networks/convnets.json: milliseconds of a step, ours beside the peer's, as SVG.
 
 python benchmarks/convnet_chart.py [JSON [SVG]]
 """
@@ -12,7 +12,7 @@ from typing import Any
 from measure.svg import GRID, OURS, PEER, draw, sheet, text
 
 ROOT = Path(__file__).resolve().parent.parent
-JSON, SVG = ROOT / "benchmarks/results/convnets.json", ROOT / "docs/images/convnets.svg"
+JSON, SVG = ROOT / "benchmarks/results/networks/convnets.json", ROOT / "docs/images/convnets.svg"
 
 TITLES = {"alexnet": "AlexNet", "overfeat": "OverFeat", "vgg_a": "VGG-A", "vgg_e": "VGG-E", "googlenet": "GoogLeNet"}
 WIDTH, PANEL, LEFT, TOP, BAR, GAP = 840, 250, 56, 64, 34, 8

@@ -157,7 +157,7 @@ def measure(
 def main() -> int:
     """Parse the command line, measure, print a table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/dgemm.json"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm/dgemm.json"))
     parser.add_argument("--dtypes", default="float64,int32,int64")
     parser.add_argument("--cases")
     parser.add_argument("--layouts", default="nn,nt,tn,tt")

@@ -180,7 +180,7 @@ def under_load(driver: Driver, stream: ng.Stream) -> dict[str, object]:
 def main() -> int:
     """Parse the command line, measure, print a table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm.json"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm/gemm.json"))
     parser.add_argument("--dtypes", default="float32,float16")
     parser.add_argument("--cases")
     parser.add_argument("--precision", choices=["strict", "tensor"])

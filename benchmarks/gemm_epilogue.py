@@ -148,7 +148,7 @@ def ways(a: ng.GPUTensor, b: ng.GPUTensor, dtype: str, stream: ng.Stream) -> dic
 def main() -> int:
     """Parse the command line, measure, print a table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm_epilogue.json"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm/gemm_epilogue.json"))
     parser.add_argument("--cases", default=",".join(CASES))
     args = parser.parse_args()
     if ng.device().kind != "cuda":  # one small case, without times

@@ -29,7 +29,7 @@ NOISE = 768  # of a side; many small grids that come and go
 def main() -> int:
     """Parse the command line, run, print a line a case, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm_repeat.json"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm/gemm_repeat.json"))
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--cases", default=",".join(CASES))
     args = parser.parse_args()

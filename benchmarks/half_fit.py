@@ -1,6 +1,6 @@
 """Fits what products of 16-bit floats cost (kernels/gemm/cost/half_cost.cpp), all layouts by one model.
 
-    half_fit.py benchmarks/results/half_products.jsonl > kernels/gemm/cost/fitted_half.h
+    half_fit.py benchmarks/results/gemm/half_products.jsonl > kernels/gemm/cost/fitted_half.h
     half_fit.py --thin SWEEP... [--to FILE] [--from TEXT]
 
 The model is the C++ one in numpy. Its constants lower the error of each variant's time, those near the product's best
@@ -288,7 +288,7 @@ def header(constants: dict[str, dict[str, float]], says: str) -> str:
     )
     said = "".join(f"// {line}\n" for line in says.splitlines())
     return f"""\
-// Written by benchmarks/half_fit.py, from benchmarks/results/half_products.jsonl: do not edit.
+// Written by benchmarks/half_fit.py, from benchmarks/results/gemm/half_products.jsonl: do not edit.
 {said}#pragma once
 
 #include "kernels/gemm/cost/half_costs.h"
@@ -350,7 +350,7 @@ def thin(sweeps: list[Path], to: Path, origin: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--thin", type=Path, nargs="+", metavar="SWEEP")
-    parser.add_argument("--to", type=Path, default=Path("benchmarks/results/half_products.jsonl"))
+    parser.add_argument("--to", type=Path, default=Path("benchmarks/results/gemm/half_products.jsonl"))
     parser.add_argument("--from", dest="origin", default="not recorded", help="device, driver, commit and clocks")
     parser.add_argument("products", type=Path, nargs="?")
     args = parser.parse_args()

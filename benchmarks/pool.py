@@ -263,7 +263,7 @@ def copy_bandwidth(driver: Driver, stream: ng.Stream) -> float:
 def main() -> int:
     """Parse the command line, measure, print a table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/pool.json"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/nn/pool.json"))
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--dtypes", default="float32,float16")
     parser.add_argument("--layouts", default="NHWC,CHWN")

@@ -5,7 +5,7 @@
 The checkout has its submodule, and the packages of its requirements.txt are installed. `examples`: the draws of each
 test. What is known to fail stands in test/python/array_api/suite_xfail.txt and has to fail, so that the list only
 shrinks; what fails by what it draws stands in suite_skips.txt and is not run. The counts go to
-benchmarks/results/array_api_tests.json. Exits 1 where a test fails that is not known to, or passes that is.
+benchmarks/results/names/array_api_tests.json. Exits 1 where a test fails that is not known to, or passes that is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULT = ROOT / "benchmarks/results/array_api_tests.json"
+RESULT = ROOT / "benchmarks/results/names/array_api_tests.json"
 FOLDER = ROOT / "test/python/array_api"
 KNOWN, BY_DRAWS = FOLDER / "suite_xfail.txt", FOLDER / "suite_skips.txt"
 VERSION = "2024.12"  # of the standard

@@ -1,7 +1,7 @@
 """Counts which names of NumPy, CuPy, PyCUDA, cudamat and the array API standard there are here; writes docs/names.md.
 
 The lists are test/data/names/*.txt: `[theirs: ours]` begins those of a namespace or class, `ours` says where they are
-looked for. The counts go to benchmarks/results/names.json, from which docs/names.md is made:
+looked for. The counts go to benchmarks/results/names/names.json, from which docs/names.md is made:
 
     tools/count_names.py            count, write both
     tools/count_names.py --start    the same, and keep these counts as those that later ones are shown beside
@@ -22,9 +22,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTS = ROOT / "test/data/names"
-RESULT = ROOT / "benchmarks/results/names.json"
+RESULT = ROOT / "benchmarks/results/names/names.json"
 PAGE = ROOT / "docs/names.md"
-BEGIN, END = "<!-- table: benchmarks/results/names.json -->", "<!-- end -->"
+BEGIN, END = "<!-- table: benchmarks/results/names/names.json -->", "<!-- end -->"
 PACKAGES = {"array_api": "array API", "numpy": "NumPy", "cupy": "CuPy", "pycuda": "PyCUDA", "cudamat": "cudamat"}
 # Names that are here and stand for something else: `load` loads a module of kernels, NumPy's an .npy file.
 OTHER_MEANING = {("nervanagpu", "load")}

@@ -4,8 +4,8 @@
     tools/cupy_tests.py --source DIR math sorting/test_sort        some of them
 
 The files are CuPy's and stay in DIR; `cupy.testing`, which they are written with, is ours: test/python/cupy_suite. The
-counts of each file, and why cases failed or were left out, go to benchmarks/results/cupy_tests.json. CUPY_TESTS_DTYPES
-names the dtypes that cases for several run with, one after the other (all, without it).
+counts of each file, and why cases failed or were left out, go to benchmarks/results/names/cupy_tests.json.
+CUPY_TESTS_DTYPES names the dtypes that cases for several run with, one after the other (all, without it).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULT = ROOT / "benchmarks/results/cupy_tests.json"
+RESULT = ROOT / "benchmarks/results/names/cupy_tests.json"
 FILES = """
     creation/test_basic creation/test_from_data creation/test_matrix creation/test_ranges
     manipulation/test_add_remove manipulation/test_basic manipulation/test_dims manipulation/test_join

@@ -16,8 +16,8 @@ to that of the other. `need`: with less, `verify` and the checked emulator compl
 later row overrides an earlier one.
 
 *measured* rows were found by fault injection on an H200 (`benchmarks/latency.py`, counts in
-`benchmarks/results/latency.json`). Stalls are lowered until results are wrong, 100 turns of each thread. That is done
-alone on the chip, with a warp on every scheduler, and together with a kernel that keeps all pipes busy.
+`benchmarks/results/checks/latency.json`). Stalls are lowered until results are wrong, 100 turns of each thread. That is
+done alone on the chip, with a warp on every scheduler, and together with a kernel that keeps all pipes busy.
 """
 
 

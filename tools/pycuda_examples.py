@@ -6,7 +6,7 @@
 The examples are PyCUDA's and stay in DIR. An example passes if it runs to its end: most compare their results with
 NumPy's, some only print; one that asks for Enter is given it. One that imports a package which is not installed, and is
 not PyCUDA or CuPy, is not run. Any other that fails, or takes longer than --limit, counts as failed. The counts, and
-why examples failed or were not run, go to benchmarks/results/pycuda_examples.json. They run on the device that
+why examples failed or were not run, go to benchmarks/results/names/pycuda_examples.json. They run on the device that
 NERVANAGPU_DEVICE names (the emulator).
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULT = ROOT / "benchmarks/results/pycuda_examples.json"
+RESULT = ROOT / "benchmarks/results/names/pycuda_examples.json"
 SETTINGS = {"NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR_MEMORY": "1G"}  # one example fills all memory
 OURS = ("pycuda", "cupy")  # what `python -m nervanagpu.pycuda` stands in for
 

@@ -1,9 +1,9 @@
-"""Writes the speed tables of README.md and docs/benchmarks.md from benchmarks/results/*.json.
+"""Writes the speed tables of README.md and docs/benchmarks.md from benchmarks/results.
 
 --check fails where one is out of date.
 
-A table stands between `<!-- table: benchmarks/results/NAME.json -->` and `<!-- end -->`; NAME is `*` for the README's,
-which is made from several. One that a page does not have, or whose JSON is not there yet, is left alone.
+A table stands between `<!-- table: benchmarks/results/ROOM/NAME.json -->` and `<!-- end -->`. The README's, which is
+made from several, has `*/*.json`. One that a page does not have, or whose JSON is not there yet, is left alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ NETWORKS = {
     "vgg_e": "VGG-E",
     "googlenet": "GoogLeNet v1",
 }
+
+
+def file_of(name: str) -> Path:
+    """Results by name, in whichever room they lie; names of tables are of one file each."""
+    return next(RESULTS.glob(f"*/{name}.json"), RESULTS / f"{name}.json")
 
 
 def _commit(result: dict) -> str:
@@ -125,7 +130,7 @@ def precisions(result: dict) -> str:
         errors = [r["whole"]["uniform"][who]["rms"] for who in ("strict", "tensor", "cuBLAS", "cuBLAS TF32")]
         cells = [f"{rate:.0f}" for rate in rates] + [f"{error:.1e}" for error in errors]
         lines.append(f"| {r['case']}, {r['layout'].upper()} | {' | '.join(cells)} |")
-    tensor, tf32 = (steps_of(json.loads((RESULTS / f"{name}.json").read_text())) for name in NETWORKS_OF_FLOAT32)
+    tensor, tf32 = (steps_of(json.loads(file_of(name).read_text())) for name in NETWORKS_OF_FLOAT32)
     for r in tf32:
         other = next(t for t in tensor if t["case"] == r["case"])
         times = r["median_ms"], other["median_ms"], other["peer_ms"], r["peer_ms"]
@@ -326,11 +331,11 @@ SPREADS = (
 )
 
 
-def summary(results: Path) -> str:
+def summary() -> str:
     """The README's: one line a network, kind of product and kind of expression, with the peer's time over ours."""
 
     def load(name: str) -> dict:
-        return json.loads((results / f"{name}.json").read_text())
+        return json.loads(file_of(name).read_text())
 
     def line(what: str, peer: str, ratio: str, result: dict, commit: str = "") -> str:
         """The commit, and the GPU where it is not the table's."""
@@ -392,7 +397,6 @@ EXPRESSION_TABLES = {"elementwise": elementwise, "elementwise_large": elementwis
 
 
 def main() -> int:
-    results = RESULTS
     pages = [
         (ROOT / "docs/benchmarks.md", PRODUCT_TABLES | EXPRESSION_TABLES | NETWORK_TABLES),
         (ROOT / "docs/gemm.md", {"gemm_epilogue": epilogue}),
@@ -400,9 +404,9 @@ def main() -> int:
         (ROOT / "docs/convolution.md", {"conv": conv, "conv_int8": conv_int8}),
     ]
     check = "--check" in sys.argv
-    failed = [refresh(ROOT / "README.md", {"*": summary(results)}, check)]
+    failed = [refresh(ROOT / "README.md", {"*": summary()}, check)]
     for page, tables in pages:
-        sources = {name: results / f"{name}.json" for name in tables}
+        sources = {name: file_of(name) for name in tables}
         texts = {name: tables[name](json.loads(path.read_text())) for name, path in sources.items() if path.exists()}
         failed.append(refresh(page, texts, check))
     return max(failed)
@@ -412,13 +416,14 @@ def refresh(page: Path, tables: dict[str, str], check: bool) -> int:
     """Write the tables of a page, or only look; 1 if one was out of date and may not be written."""
     text = new = page.read_text()
     for name, table in tables.items():
-        start = f"<!-- table: benchmarks/results/{name}.json -->"
+        of = "benchmarks/results/*/*.json" if name == "*" else file_of(name).relative_to(ROOT)
+        start = f"<!-- table: {of} -->"
         if start in new:
             head, rest = new.split(start)
             new = head + start + "\n" + table + "\n" + END + rest.split(END, 1)[1]
     if check:
         if new != text:
-            print(f"{page.name}: a speed table is not that of benchmarks/results/*.json; run tools/readme_table.py")
+            print(f"{page.name}: a speed table is not that of benchmarks/results; run tools/readme_table.py")
         return int(new != text)
     page.write_text(new)
     return 0

@@ -2,7 +2,7 @@
 
 toolchain_results.py coverage --ngasm PATH        rows and opcode values of each architecture
 toolchain_results.py corpus --from FILE           what tools/harvest/corpus.py --json wrote
-toolchain_results.py mutants                      from benchmarks/results/mutants.json
+toolchain_results.py mutants                      from benchmarks/results/checks/mutants.json
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main() -> None:
     elif args.group == "corpus":
         result = corpus(json.loads(args.source.read_text(encoding="utf-8")))
     else:
-        result = mutants(json.loads((ROOT / "benchmarks/results/mutants.json").read_text(encoding="utf-8")))
+        result = mutants(json.loads((ROOT / "benchmarks/results/checks/mutants.json").read_text(encoding="utf-8")))
     RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / f"{args.group}.json"
     file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 // Fits the constants of the convolutions' cost models (kernels/conv/costs.h) to times of conv_sweep.
 //
 //   conv_fit [--steps N] [--seed S] [--only GROUP] SWEEP... > kernels/conv/fitted_costs.h
-//   conv_fit --thin GPU SWEEP... > benchmarks/results/conv_sweep.jsonl
+//   conv_fit --thin GPU SWEEP... > benchmarks/results/conv/conv_sweep.jsonl
 //   conv_fit --show SWEEP...
 //
 // The model is the library's own: each line of a SWEEP names what was launched, and conv_detail::tensor_cores::modelled() says what

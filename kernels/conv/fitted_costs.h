@@ -1,4 +1,4 @@
-// Constants of an H200, written by `conv_fit --steps 3000 --seed 1 --only product benchmarks/results/conv_sweep.jsonl`.
+// Constants of an H200, written by `conv_fit --steps 3000 --seed 1 --only product benchmarks/results/conv/conv_sweep.jsonl`.
 //
 //                        passes   regret: before  after   error: before  after
 //   fitted   fprop          213           1.0036 1.0036            1.079  1.078

@@ -13,28 +13,28 @@ RESULTS = Path(__file__).resolve().parents[2] / "benchmarks/results"
 FILES = sorted(p.relative_to(RESULTS).as_posix() for p in RESULTS.rglob("*.json"))
 # Counts, which no device has a part in.
 COUNTS = {
-    "array_api_tests.json",
-    "names.json",
-    "cupy_tests.json",
-    "pycuda_examples.json",
+    "names/array_api_tests.json",
+    "names/names.json",
+    "names/cupy_tests.json",
+    "names/pycuda_examples.json",
     "toolchain/corpus.json",
     "toolchain/coverage.json",
     "toolchain/fuzz.json",
 }
 # Right or wrong, errors, cycles: no matter how fast the device ran.
 UNTIMED = {
-    "f16x3_errors.json",
-    "gemm_errors_1024.json",
-    "gpu-check.json",
-    "latency.json",
-    "mutants.json",
-    "mutants_drawn.json",
-    "piece_errors.json",
+    "gemm/f16x3_errors.json",
+    "gemm/gemm_errors_1024.json",
+    "checks/gpu-check.json",
+    "checks/latency.json",
+    "checks/mutants.json",
+    "checks/mutants_drawn.json",
+    "gemm/piece_errors.json",
     "toolchain/mutants.json",
     "toolchain/tensor.json",
     "toolchain/texture.json",
     "toolchain/tma.json",
-    "variants.json",
+    "checks/variants.json",
 }
 READERS = {".md", ".py", ".cpp", ".h", ".sh"}
 NO_GPU = "none: "  # a time of the host alone; what follows says of what

@@ -24,7 +24,7 @@ constexpr std::int64_t kBlock = 64;  // of l
 constexpr std::string_view kSplit = "_split";
 
 // Microseconds of a chunk of three pieces, from the layers of AlexNet, OverFeat and VGG on an H200
-// (benchmarks/results/conv_tensor.json); those of 64 rows or columns from first layers on an H100 (conv_tensor_first.json).
+// (benchmarks/results/conv/conv_tensor.json); those of 64 rows or columns from first layers on an H100 (conv_tensor_first.json).
 // two: of two pieces, 0 where there is no such kernel. apart: of conv_split.sass.
 struct Area {
   int rows, columns;
@@ -116,7 +116,7 @@ hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
   return w;
 }
 
-// Of conv.sass, by its times on an H200 (benchmarks/results/conv_ffma.json).
+// Of conv.sass, by its times on an H200 (benchmarks/results/conv/conv_ffma.json).
 double strict_microseconds(ConvPass pass, const ConvProblem& p) {
   constexpr double kRate =
       45e6;  // operations a microsecond, two of a multiply-add, in tiles of 64 columns (update: and rows)

@@ -1,4 +1,4 @@
-// Written by benchmarks/half_fit.py, from benchmarks/results/half_products.jsonl: do not edit.
+// Written by benchmarks/half_fit.py, from benchmarks/results/gemm/half_products.jsonl: do not edit.
 // Times of 727 products on an H200. The chosen variant's time over the best's, a geometric mean:
 // NN 1.0189 of 198, held out 1.0205 of 82
 // NT 1.0237 of 176, held out 1.0190 of 78

@@ -16,7 +16,7 @@ namespace nervanagpu::hgemm {
 namespace {
 
 // Tiles of bytes, and of other producers than hgemm.sass's. Fitted to timings of 91 products of 16-bit floats on an H200
-// (benchmarks/results/hgemm_cluster.json), whose own model is half_cost.cpp since.
+// (benchmarks/results/gemm/hgemm_cluster.json), whose own model is half_cost.cpp since.
 struct Width {
   int columns;
   double block;  // microseconds of a k block of 128 rows
