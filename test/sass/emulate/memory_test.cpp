@@ -77,6 +77,7 @@ TEST(Memory, ManyThreadsAllocateAtOnce) {
   Memory memory(64 << 20);
   std::vector<std::vector<std::uint64_t>> got(4);
   std::vector<std::thread> threads;
+  threads.reserve(got.size());
   for (auto& mine : got) {
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i) {
