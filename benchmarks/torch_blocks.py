@@ -4,7 +4,8 @@
     python benchmarks/torch_blocks.py [--steps 200] [--rounds 7] [--small] [--json build/torch_blocks.json]
 
 Each is trained for so many steps from the same start by torch (eager and compiled) and by ours: `ngt.use()` around the
-same model, and for the transformer block torch.ops.nervanagpu in a compiled model. --small: sizes for the emulator.
+same model, and torch.ops.nervanagpu in a compiled one. --small: sizes for the emulator. The JSON is written after each
+block.
 
 --rounds: instead, eager torch and ours take turns, so many rounds of `steps` steps with one wait after them. "host" is
 what two steps after a wait take until they are queued, a step.
@@ -29,16 +30,45 @@ F = torch.nn.functional
 DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
 
 
-class Linear(torch.nn.Linear):
-    """torch's, or ours with an activation."""
+class Layer:
+    """One that is torch's, or ours with an activation."""
 
-    ours = False
+    ours = False  # of all of them
+
+
+class Linear(Layer, torch.nn.Linear):
+    """Either."""
 
     def forward(self, x: Any, activation: str = "none") -> Any:
-        if self.ours:
+        if Layer.ours:
             return ngt.linear(x, self.weight, self.bias, activation=activation)
         y = super().forward(x)
         return F.gelu(y) if activation == "gelu" else y
+
+
+class Conv2d(Layer, torch.nn.Conv2d):
+    """Either."""
+
+    activation = "none"
+
+    def forward(self, x: Any) -> Any:
+        if Layer.ours:
+            return ngt.conv2d(x, self.weight, self.bias, self.stride, self.padding, activation=self.activation)
+        y = super().forward(x)
+        return torch.relu(y) if self.activation == "relu" else y
+
+
+class Rectified(Conv2d):
+    """Nothing below 0."""
+
+    activation = "relu"
+
+
+class MaxPool2d(Layer, torch.nn.MaxPool2d):
+    """Either."""
+
+    def forward(self, x: Any) -> Any:
+        return ngt.max_pool2d(x, self.kernel_size) if Layer.ours else super().forward(x)
 
 
 class Transformer(torch.nn.Module):
@@ -62,8 +92,8 @@ class Residual(torch.nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.conv1 = torch.nn.Conv2d(channels, channels, 3, 1, 1, bias=False)
-        self.conv2 = torch.nn.Conv2d(channels, channels, 3, 1, 1, bias=False)
+        self.conv1 = Conv2d(channels, channels, 3, 1, 1, bias=False)
+        self.conv2 = Conv2d(channels, channels, 3, 1, 1, bias=False)
         self.norm1, self.norm2 = torch.nn.BatchNorm2d(channels), torch.nn.BatchNorm2d(channels)
 
     def forward(self, x: Any) -> Any:
@@ -76,9 +106,9 @@ def vgg(channels: int) -> torch.nn.Module:
     before = 3
     for factor, count in ((1, 1), (2, 1), (4, 2), (8, 2), (8, 2)):
         for _ in range(count):
-            layers += [torch.nn.Conv2d(before, factor * channels, 3, 1, 1), torch.nn.ReLU()]
+            layers.append(Rectified(before, factor * channels, 3, 1, 1))
             before = factor * channels
-        layers.append(torch.nn.MaxPool2d(2))
+        layers.append(MaxPool2d(2))
     return torch.nn.Sequential(*layers)
 
 
@@ -162,7 +192,7 @@ def take_turns(
         wait()
         return queued * 1e3 / steps, (time.perf_counter() - start) * 1e3 / steps
 
-    Linear.ours = False
+    Layer.ours = False
     steps = {"torch": stepper(nullcontext), "ours": stepper(ngt.use)}
     for step in steps.values():
         timed(step, 5)
@@ -189,9 +219,10 @@ def measure(name: str, make: Callable[[], torch.nn.Module], shape: tuple[int, ..
         "ours compiled": (True, True, nullcontext),
     }
     for way, (compiled, own, where) in ways.items():
-        if (compiled and options.no_compile) or (own and name != "transformer"):
+        if compiled and options.no_compile:
             continue
-        Linear.ours = own
+        torch.compiler.reset()
+        Layer.ours = own
         model, x, target = built(make, shape, dtype)
         ngt.reset_calls()
         run = torch.compile(model, fullgraph=True) if compiled else model
@@ -214,11 +245,13 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     way = take_turns if options.rounds else measure
-    results = {n: way(n, make, shape, options) for n, (make, shape) in problems(options.small).items()}
-    if options.json:
-        about = {"device": ng.device().name, "torch": torch.__version__, "dtype": options.dtype, "steps": options.steps}
-        about |= {"rounds": options.rounds} if options.rounds else {}
-        options.json.write_text(json.dumps(about | {"blocks": results}, indent=1) + "\n")
+    about = {"device": ng.device().name, "torch": torch.__version__, "dtype": options.dtype, "steps": options.steps}
+    about |= {"rounds": options.rounds} if options.rounds else {}
+    results = {}
+    for name, (make, shape) in problems(options.small).items():
+        results[name] = way(name, make, shape, options)
+        if options.json:
+            options.json.write_text(json.dumps(about | {"blocks": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
