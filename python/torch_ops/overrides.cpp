@@ -163,6 +163,7 @@ constexpr std::array kOverrides{
 
 struct State {
   std::uint64_t bit = 0;      // of the operator's family
+  bool keyset = true;         // whether torch gives its set of keys in front of the arguments
   PyObject* other = nullptr;  // Python's function
   std::atomic<std::uint64_t> calls = 0;
 };
@@ -173,9 +174,10 @@ std::uint64_t strange = 0;            // keys of torch that are not for us
 
 template <std::size_t i>
 PyObject* overriding(PyObject* /*self*/, PyObject* const* all, Py_ssize_t count, PyObject* keywords) {
-  const Given given{all, count, keywords, 1};
+  const bool keyset = states[i].keyset;
+  const Given given{all, count, keywords, keyset ? 1 : 0};
   const bool ours = (used.load(std::memory_order_relaxed) & states[i].bit) != 0 && count > 0;
-  if (ours && !has_keys(all[0], strange)) {
+  if (ours && !(keyset && has_keys(all[0], strange))) {
     if (PyObject* const out = attempted(kOverrides[i], given); out != nullptr) {
       states[i].calls.fetch_add(1, std::memory_order_relaxed);
       return out;
@@ -208,16 +210,17 @@ extern "C" __attribute__((visibility("default"))) int ng_torch_has_overrides() {
 }
 
 // A function (keyset, *arguments) that does aten's operator `name`, or hands on to `other`, of the same arguments: where the
-// operator's family, whose bit it is, may not be used by all, or with keys of `strange_keys`. None: there is none here, or this
-// torch lacks what it wants.
+// operator's family, whose bit it is, may not be used by all, or with keys of `strange_keys`. With none of those there is no
+// keyset either, which torch takes long to make. None: there is none here, or this torch lacks what it wants.
 extern "C" __attribute__((visibility("default"))) PyObject* ng_torch_override(const char* name, std::uint64_t bit,
                                                                               std::uint64_t strange_keys,
                                                                               PyObject* other) {
   using namespace nervanagpu::python::torch;  // NOLINT(google-build-using-namespace)
   const std::size_t i = number_of(name);
   if (i == kOverrides.size() || !shim().python) return Py_NewRef(Py_None);
-  strange = strange_keys;
+  if (strange_keys != 0) strange = strange_keys;
   states[i].bit = bit;
+  states[i].keyset = strange_keys != 0;
   states[i].other = Py_NewRef(other);  // for as long as the process lives, as the function is
   return PyCFunction_NewEx(&methods[i], nullptr, nullptr);
 }

@@ -45,6 +45,7 @@ const char* open_shim() {
   found.bfloat16 = found.dtype_bfloat16();
   found.uint8 = found.dtype_uint8();
   found.int64 = found.dtype_int64();
+  found.strided = found.layout_strided();
   return nullptr;
 }
 

@@ -29,11 +29,13 @@ struct ListObject;     // a list of Values
   F(get_strides, Failed (*)(TensorObject*, std::int64_t * *out))                                              \
   F(get_dtype, Failed (*)(TensorObject*, std::int32_t * out))                                                 \
   F(get_device_type, Failed (*)(TensorObject*, std::int32_t * out))                                           \
+  F(get_layout, Failed (*)(TensorObject*, std::int32_t * out))                                                \
   F(get_device_index, Failed (*)(TensorObject*, std::int32_t * out))                                          \
   F(empty_strided, Failed (*)(std::int64_t axes, const std::int64_t* sizes, const std::int64_t* strides,      \
                               std::int32_t dtype, std::int32_t type, std::int32_t index, TensorObject** out)) \
   F(copy_, Failed (*)(TensorObject * to, TensorObject * from, std::int32_t non_blocking))                     \
   F(zero_, Failed (*)(TensorObject*))                                                                         \
+  F(layout_strided, std::int32_t (*)())                                                                       \
   F(device_type_cpu, std::int32_t (*)())                                                                      \
   F(device_type_cuda, std::int32_t (*)())                                                                     \
   F(dtype_float32, std::int32_t (*)())                                                                        \
@@ -78,7 +80,7 @@ struct Shim {
   bool python = false;
   Failed (*get_current_cuda_stream)(std::int32_t index, void** out) = nullptr;  // null: a torch without CUDA
   std::int32_t cpu = 0, cuda = 0, float32 = 0, float16 = 0, bfloat16 = 0;
-  std::int32_t uint8 = 0, int64 = 0;  // the numbers of devices and dtypes
+  std::int32_t uint8 = 0, int64 = 0, strided = 0;  // the numbers of devices, dtypes and a layout
 };
 
 // Once open_shim() has found it.

@@ -83,7 +83,7 @@ class Overrides:
     def function(self, name: str, bit: int, strange: int, other: Callable[..., Any]) -> Callable[..., Any]:
         """(keyset, *arguments): the operator, or for what is not usual `other`; that alone if it is not among these.
 
-        bit: of the operator's family; strange: bits of the keys of a keyset that is for `other`.
+        bit: of the operator's family; strange: bits of keys that are for `other`. 0: neither has a keyset.
         """
         made: Callable[..., Any] | None = self._make(name.encode(), bit, strange, other)
         return other if made is None else made

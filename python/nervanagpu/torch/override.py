@@ -63,6 +63,7 @@ _NAME = native.OVERRIDES_KEY
 _KEY = torch._C._parse_dispatch_key(_NAME)
 _BELOW = torch._C._dispatch_keyset_full_after(_KEY)
 _BELOW_TRACER = torch._C._dispatch_keyset_full_after(torch._C._parse_dispatch_key("Tracer"))
+_SELECT, _PYTHON = map(torch._C._parse_dispatch_key, ("BackendSelect", "Python"))
 _BITS = {name: 1 << i for i, name in enumerate(aten.FAMILIES)}
 _ALL = (1 << len(_BITS)) - 1
 _PLACE = "nervanagpu.torch.use"
@@ -70,7 +71,9 @@ _include, _included = torch._C._dispatch_tls_set_dispatch_key_included, torch._C
 _used = torch._C._get_obj_in_tls
 
 
-# Modes, tensors that are not plain, devices that are not ours.
+# Modes, tensors that are not plain, devices that are not ours. Where modes and subclasses come before us anyway, the
+# tensors themselves tell the rest; but of nested ones, which products take, torch would write an error first.
+_NEED_KEYS = ("mm", "addmm", "bmm")
 _STRANGE = _BELOW.raw_repr() & ~native.bits_of("CPU", "CUDA", "BackendSelect", "PythonDispatcher")
 
 
@@ -182,6 +185,23 @@ class _Operator:
         return otherwise()
 
 
+def _finding_keyset(kernel: Function) -> Function:
+    """It without a keyset, which is what the dispatcher makes of the thread's and those of tensors.
+
+    Less the key that chooses a device for operators without tensors: for others it has no kernel.
+    """
+
+    def run(*args: object, **kwargs: object) -> object:
+        keyset = torch._C._dispatch_tls_local_include_set()
+        for operand in (*args, *kwargs.values()):
+            if isinstance(operand, Tensor):
+                keyset = keyset | torch._C._dispatch_keys(operand)
+        keyset = (keyset - torch._C._dispatch_tls_local_exclude_set()).remove(_SELECT)
+        return kernel(keyset, *args, **kwargs)
+
+    return run
+
+
 def _count_refusal(name: str, error: RuntimeError) -> None:
     """Of an operator that goes back to aten; raises the error again if that is no reason."""
     why = why_refused(error)
@@ -281,10 +301,12 @@ def _register() -> None:
         for family, operators in aten.FAMILIES.items():
             for operator, run in operators.items():
                 _entered[operator] = _Operator(operator, _BITS[family], run)
-                kernel = _entered[operator].kernel()
+                kernel, keyset = _entered[operator].kernel(), True
                 if _compiled and operator._overloadname == "default":
-                    kernel = _compiled.function(operator._opname, _BITS[family], _STRANGE, kernel)
-                own.impl(operator, kernel, _NAME, with_keyset=True)
+                    keyset = family in _NEED_KEYS or _BELOW.has(_PYTHON)
+                    strange, other = (_STRANGE, kernel) if keyset else (0, _finding_keyset(kernel))
+                    kernel = _compiled.function(operator._opname, _BITS[family], strange, other)
+                own.impl(operator, kernel, _NAME, with_keyset=keyset)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own kernel there only goes on, too
             own.impl(aten.ATEN.convolution.default, _traced_convolution, "Tracer", with_keyset=True)

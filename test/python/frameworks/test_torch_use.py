@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from torch_operands import DEVICE, F, near, ngt, rand, torch
 
+ATEN = torch.ops.aten
+
 pytestmark = pytest.mark.usefixtures("fresh_torch")
 
 
@@ -182,6 +184,76 @@ def test_tensors_that_are_not_plain_are_atens() -> None:
     assert (calls["ours"], calls["fallback"].get("a tensor of TwoTensor")) in ((0, 1), (2, None))
 
 
+# Operators that are given no set of keys, with the first argument that is a tensor of whatever kind.
+WITHOUT_KEYS: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
+    "convolution": lambda kind: F.conv2d(kind(rand(2, 3, 6, 6)), kind(rand(4, 3, 3, 3))),
+    "convolution_backward": lambda kind: ATEN.convolution_backward(
+        kind(rand(2, 4, 4, 4)), kind(rand(2, 3, 6, 6)), kind(rand(4, 3, 3, 3)), None, [1, 1], [0, 0], [1, 1], False,
+        [0, 0], 1, [True, True, False],
+    )[1],
+    "max_pool2d_with_indices": lambda kind: F.max_pool2d(kind(rand(2, 3, 6, 6)), 2, return_indices=True)[0],
+    "avg_pool2d": lambda kind: F.avg_pool2d(kind(rand(2, 3, 6, 6)), 2),
+    "avg_pool2d_backward": lambda kind: ATEN.avg_pool2d_backward(
+        kind(rand(2, 3, 3, 3)), kind(rand(2, 3, 6, 6)), [2, 2], [2, 2], [0, 0], False, True, None
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(WITHOUT_KEYS))
+def test_kinds_of_tensors_without_a_set_of_keys(name: str) -> None:
+    """Modes and subclasses see aten's operator; a subclass that has none of its own is memory like another."""
+    from torch.testing._internal.two_tensor import TwoTensor
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen: list[str] = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func._opname)
+            return func(*args, **(kwargs or {}))
+
+    class Named(torch.Tensor):
+        pass
+
+    call = WITHOUT_KEYS[name]
+    torch.manual_seed(3)
+    want = call(lambda t: t)
+    with ngt.use(), Watch():
+        torch.manual_seed(3)
+        got = call(lambda t: t)
+    assert near(got, want, 2e-5) and seen.count(name) == 1
+    assert ngt.calls()[f"aten.{name}"] == {"ours": 1, "fallback": {}}
+    ngt.reset_calls()
+    with ngt.use():
+        torch.manual_seed(3)
+        two = call(lambda t: TwoTensor(t, t.clone()))
+        torch.manual_seed(3)
+        named = call(lambda t: t.as_subclass(Named))
+        assert call(lambda t: t.to("meta")).shape == want.shape
+    assert isinstance(two, TwoTensor) and near(two.a, want, 2e-5) and near(two.b, want, 2e-5)
+    assert near(named.as_subclass(torch.Tensor), want, 2e-5)
+    counted = ngt.calls()[f"aten.{name}"]
+    assert counted["fallback"].pop("a tensor on meta") == 1
+    assert (counted["ours"], counted["fallback"].get("a tensor of TwoTensor")) in ((1, 1), (3, None))
+
+
+@pytest.mark.filterwarnings("ignore")  # nested tensors are a prototype
+@pytest.mark.parametrize("kind", ["sparse", "nested", "wrong"])
+def test_errors_of_atens_gradients_are_its_own(kind: str) -> None:
+    given = {
+        "sparse": lambda t: t.to_sparse(),
+        "nested": lambda t: torch.nested.nested_tensor([t[0], t[1]]),
+        "wrong": lambda t: t.double() if t.size(0) == 4 else t,
+    }[kind]
+    with pytest.raises(Exception) as theirs:
+        WITHOUT_KEYS["convolution_backward"](given)
+    with ngt.use(), pytest.raises(type(theirs.value)) as found:
+        WITHOUT_KEYS["convolution_backward"](given)
+    assert str(found.value).splitlines()[0] == str(theirs.value).splitlines()[0]
+    counted = ngt.calls()["aten.convolution_backward"]
+    assert counted["ours"] == 0 and sum(counted["fallback"].values()) == 1
+
+
 def test_left_by_another_thread() -> None:
     entered, said = ngt.use("mm"), []
 
@@ -199,7 +271,6 @@ def test_left_by_another_thread() -> None:
     assert len(said) == 1 and "needs the thread that entered it" in said[0] and ours() == 1
 
 
-ATEN = torch.ops.aten
 REFUSED: list[tuple[str, Any]] = [
     ("addmm", lambda: torch.addmm(rand(5), rand(3, 4), rand(4, 5), alpha=3j)),
     ("addmm", lambda: torch.addmm(rand(5), rand(3, 4), rand(4, 5), alpha=1e300)),
