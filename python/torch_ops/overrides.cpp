@@ -133,7 +133,13 @@ template <Int axes>
 Array aten_avg_pool(const Array& x, const Ints& kernel, const Ints& stride, const Ints& padding, bool ceil, Count count,
                     Divisor /*unused*/) {
   if (ceil) throw NotHere();
-  return pool(PoolOp::avg, x, windows(x, axes, kernel, stride, padding), count.value);
+  const Windows w = windows(x, axes, kernel, stride, padding);
+  if constexpr (axes == 3) {  // aten's own limit, which does not count the padding
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (x.size(static_cast<Int>(i) + 2) < w.size[i]) throw NotHere();
+    }
+  }
+  return pool(PoolOp::avg, x, w, count.value);
 }
 
 template <Int axes>

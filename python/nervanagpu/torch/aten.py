@@ -146,6 +146,7 @@ def _batched(axes: int, x: Tensor) -> Tensor:
 
 def max_and_places(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor, Places]:
     """The largest of each window, and its place there."""
+    check_operands(x)
     geometry = (size, step, pad)
     y = pool.empty_result(x, *geometry)
     last, layout = is_channels_last(x), layout_name(len(size), is_channels_last(x))
@@ -212,6 +213,8 @@ def _avg_pool(axes: int) -> Callable[..., Tensor]:
     ) -> Tensor:  # fmt: skip
         size, step, pad, _ = _windows(axes, tuple(kernel), tuple(stride), tuple(padding), (1,))
         whole = _batched(axes, x)
+        if axes == 3:  # aten's own limit, which does not count the padding
+            need(all(n >= k for n, k in zip(whole.shape[2:], size, strict=True)), f"{tuple(x.shape)} of windows {size}")
         if ceil_mode or divisor_override is not None:
             plan = pool_windows.Means(whole, size, step, pad, ceil_mode, count_include_pad, divisor_override)
             y = lying_as(whole, plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True)))

@@ -290,6 +290,8 @@ REFUSED: list[tuple[str, Any]] = [
     ("max_pool2d_with_indices", lambda: F.max_pool2d(rand(2, 3, 9, 9), 2, padding=2, dilation=2)),
     ("avg_pool2d", lambda: F.avg_pool2d(rand(2, 0, 4, 4), 2)),
     ("avg_pool2d", lambda: F.avg_pool2d(rand(2, 3, 4, 4), 2, divisor_override=0)),
+    ("avg_pool3d", lambda: F.avg_pool3d(rand(2, 3, 1, 4, 4), (3, 2, 2), 1, 1)),
+    ("avg_pool3d", lambda: F.avg_pool3d(rand(2, 3, 4, 1, 4), (1, 2, 2), 1, (0, 1, 1), ceil_mode=True)),
 ]
 
 
@@ -303,6 +305,31 @@ def test_what_aten_refuses_is_not_ours(number: int) -> None:
     assert str(refused.value) == str(theirs.value)  # aten's own words
     counted = ngt.calls()[f"aten.{name}"]
     assert counted["ours"] == 0 and sum(counted["fallback"].values()) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: F.max_pool2d(x, 2),
+        lambda x: F.max_pool2d(x, 2, ceil_mode=True),
+        lambda x: F.max_pool2d(x, 2, dilation=2, return_indices=True)[0],
+        lambda x: F.avg_pool2d(x, 2, ceil_mode=True),
+        lambda x: F.avg_pool2d(x, 2, divisor_override=3),
+        lambda x: F.conv2d(x, x),
+        lambda x: F.conv_transpose2d(x, x),
+        lambda x: torch.baddbmm(x[0], x[0], x[1]),
+        lambda x: torch.mv(x[0, 0], x[0, 0, 0]),
+        lambda x: torch.dot(x[0, 0, 0], x[0, 0, 0]),
+    ],
+)
+def test_doubles_are_atens(call: Callable[[Any], Any]) -> None:
+    x = rand(3, 3, 5, 5).double().requires_grad_()
+    want = call(x)
+    with ngt.use():
+        got = call(x)
+        (grad,) = torch.autograd.grad(got.sum(), x)
+    assert torch.equal(got, want) and torch.equal(grad, torch.autograd.grad(want.sum(), x)[0])
+    assert all(c["ours"] == 0 and "dtype torch.float64" in str(c["fallback"]) for c in ngt.calls().values())
 
 
 def _part(t: Any) -> Any:
