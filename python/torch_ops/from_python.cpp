@@ -23,8 +23,6 @@ Array read<Array>(PyObject* object) {
   TensorObject* handle = nullptr;
   if (object == nullptr || object == Py_None || shim().from_python(object, &handle) != 0) throw NotHere();
   Array out(handle);
-  std::int32_t layout = 0;
-  if (shim().get_layout(handle, &layout) != 0 || layout != shim().strided) throw NotHere();
   out.look();
   return out;
 }

@@ -52,6 +52,24 @@ struct Ints {
 // One number for each axis, `missing` in front of them and by default.
 Triple triple(const Ints& list, std::int64_t axes, std::int64_t least, std::int64_t missing);
 
+struct Mask : Ints {  // of bools
+  static Mask read(PyObject* object) { return {Ints::read(object)}; }
+};
+
+// A number that is not there.
+struct Divisor {
+  static Divisor read(PyObject* object) {
+    if (object != nullptr && object != Py_None) throw NotHere();
+    return {};
+  }
+};
+
+// An argument of this kind that nobody reads.
+template <class T>
+struct Ignored {
+  static Ignored read(PyObject* /*unused*/) { return {}; }
+};
+
 // Whether padding counts: unless it is said otherwise.
 struct Count {
   bool value;

@@ -1,5 +1,6 @@
 // aten's own operators as nervanagpu.torch.use enters them (override.py): what is usual runs here, and all else is handed on to
 // what Python does.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "python/torch_ops/convolution.h"
 #include "python/torch_ops/from_python.h"
+#include "python/torch_ops/held.h"
 #include "python/torch_ops/operators.h"
 #include "python/torch_ops/pooling.h"
 #include "python/torch_ops/products.h"
@@ -15,10 +17,6 @@ namespace nervanagpu::python::torch {
 namespace {
 
 using Int = std::int64_t;
-
-struct Ignored {
-  static Ignored read(PyObject* /*unused*/) { return {}; }
-};
 
 // --- operators, with the arguments of aten's ----------------------------------------------------------------------------
 
@@ -44,7 +42,7 @@ Geometry geometry(const Array& weight, const Ints& stride, const Ints& padding, 
 }
 
 Array aten_convolution(const Array& x, const Array& weight, const std::optional<Array>& bias, const Ints& stride,
-                       const Ints& padding, const Ints& dilation, bool transposed, Ignored /*output_padding*/,
+                       const Ints& padding, const Ints& dilation, bool transposed, Ignored<Ints> /*output_padding*/,
                        Int groups) {
   const Geometry g = geometry(weight, stride, padding, dilation, transposed, groups);
   return convolve(x, weight, bias ? &*bias : nullptr, g, 0);
@@ -68,9 +66,9 @@ Array sum_of_channels(const Array& t) {
 }
 
 std::array<Array, 3> aten_convolution_backward(const Array& grad, const Array& x, const Array& weight,
-                                               Ignored /*bias_sizes*/, const Ints& stride, const Ints& padding,
-                                               const Ints& dilation, bool transposed, Ignored /*output_padding*/,
-                                               Int groups, const Ints& mask) {
+                                               Ignored<std::optional<Ints>> /*bias_sizes*/, const Ints& stride,
+                                               const Ints& padding, const Ints& dilation, bool transposed,
+                                               Ignored<Ints> /*output_padding*/, Int groups, const Mask& mask) {
   if (mask.count != 3) throw NotHere();
   const Geometry g = geometry(weight, stride, padding, dilation, transposed, groups);
   const bool of_x = mask.at[0] != 0, of_weight = mask.at[1] != 0;
@@ -117,17 +115,10 @@ Two aten_max_pool(const Array& x, const Ints& kernel, const Ints& stride, const 
 
 template <Int axes>
 Array aten_max_pool_backward(const Array& grad, const Array& x, const Ints& kernel, const Ints& stride,
-                             const Ints& padding, const Ints& dilation, bool ceil, Ignored /*indices*/) {
+                             const Ints& padding, const Ints& dilation, bool ceil, Ignored<Array> /*indices*/) {
   check_plain(axes, dilation, ceil);
   return pool_gradient(PoolOp::max, grad, x, windows(x, axes, kernel, stride, padding), false);
 }
-
-struct Divisor {  // one that is not there
-  static Divisor read(PyObject* object) {
-    if (object != nullptr && object != Py_None) throw NotHere();
-    return {};
-  }
-};
 
 template <Int axes>
 Array aten_avg_pool(const Array& x, const Ints& kernel, const Ints& stride, const Ints& padding, bool ceil, Count count,
@@ -149,7 +140,7 @@ Array aten_avg_pool_backward(const Array& grad, const Array& x, const Ints& kern
   return pool_gradient(PoolOp::avg, grad, x, windows(x, axes, kernel, stride, padding), count.value);
 }
 
-// --- their entries ------------------------------------------------------------------------------------------------------
+// --- their entries in Python --------------------------------------------------------------------------------------------
 
 constexpr std::array kOverrides{
     Entry{"mm", attempt<aten_mm>, 2, {}},
@@ -169,7 +160,6 @@ constexpr std::array kOverrides{
 
 struct State {
   std::uint64_t bit = 0;      // of the operator's family
-  bool keyset = true;         // whether torch gives its set of keys in front of the arguments
   PyObject* other = nullptr;  // Python's function
   std::atomic<std::uint64_t> calls = 0;
 };
@@ -178,12 +168,14 @@ std::array<State, kOverrides.size()> states;
 std::atomic<std::uint64_t> used = 0;  // bits of families that every thread uses which uses any; 0: ask Python
 std::uint64_t strange = 0;            // keys of torch that are not for us
 
+bool is_used(std::size_t i) {
+  return (used.load(std::memory_order_relaxed) & states[i].bit) != 0;
+}
+
 template <std::size_t i>
 PyObject* overriding(PyObject* /*self*/, PyObject* const* all, Py_ssize_t count, PyObject* keywords) {
-  const bool keyset = states[i].keyset;
-  const Given given{all, count, keywords, keyset ? 1 : 0};
-  const bool ours = (used.load(std::memory_order_relaxed) & states[i].bit) != 0 && count > 0;
-  if (ours && !(keyset && has_keys(all[0], strange))) {
+  const Given given{all, count, keywords, 1};
+  if (is_used(i) && count > 0 && !has_keys(all[0], strange)) {
     if (PyObject* const out = attempted(kOverrides[i], given); out != nullptr) {
       states[i].calls.fetch_add(1, std::memory_order_relaxed);
       return out;
@@ -199,11 +191,60 @@ std::array<PyMethodDef, sizeof...(i)> methods_of(std::index_sequence<i...> /*unu
 
 std::array<PyMethodDef, kOverrides.size()> methods = methods_of(std::make_index_sequence<kOverrides.size()>());
 
-std::size_t number_of(const char* name) {
+std::size_t number_of(std::string_view name) {
   std::size_t i = 0;
   while (i < kOverrides.size() && kOverrides[i].name != name) ++i;
   return i;
 }
+
+// --- as kernels of torch's stable interface, with no Python on the way --------------------------------------------------
+
+// The operator's result, or what Python makes of it.
+template <auto function, std::size_t i>
+void direct(Value* stack, std::uint64_t /*arguments*/, std::uint64_t /*results*/) {
+  const auto ours = [](const auto& call) {
+    if (!is_used(i)) return false;
+    try {
+      call();
+    } catch (const NotHere&) {
+      return false;
+    } catch (const std::exception&) {  // Python finds the same, and says it
+      return false;
+    }
+    states[i].calls.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  };
+  run_held(function, stack, states[i].other, ours);
+}
+
+struct Direct {
+  std::string_view name;
+  Kernel kernel;
+};
+
+constexpr std::size_t place_of(std::string_view name) {
+  std::size_t i = 0;
+  while (kOverrides[i].name != name) ++i;
+  return i;
+}
+
+#define NG_DIRECT(name, ...)                  \
+  Direct {                                    \
+    name, direct<__VA_ARGS__, place_of(name)> \
+  }
+constexpr std::array kDirect{
+    NG_DIRECT("convolution", aten_convolution),
+    NG_DIRECT("convolution_backward", aten_convolution_backward),
+    NG_DIRECT("max_pool2d_with_indices", aten_max_pool<2>),
+    NG_DIRECT("max_pool3d_with_indices", aten_max_pool<3>),
+    NG_DIRECT("max_pool2d_with_indices_backward", aten_max_pool_backward<2>),
+    NG_DIRECT("max_pool3d_with_indices_backward", aten_max_pool_backward<3>),
+    NG_DIRECT("avg_pool2d", aten_avg_pool<2>),
+    NG_DIRECT("avg_pool3d", aten_avg_pool<3>),
+    NG_DIRECT("avg_pool2d_backward", aten_avg_pool_backward<2>),
+    NG_DIRECT("avg_pool3d_backward", aten_avg_pool_backward<3>),
+};
+#undef NG_DIRECT
 
 }  // namespace
 }  // namespace nervanagpu::python::torch
@@ -216,19 +257,36 @@ extern "C" __attribute__((visibility("default"))) int ng_torch_has_overrides() {
 }
 
 // A function (keyset, *arguments) that does aten's operator `name`, or hands on to `other`, of the same arguments: where the
-// operator's family, whose bit it is, may not be used by all, or with keys of `strange_keys`. With none of those there is no
-// keyset either, which torch takes long to make. None: there is none here, or this torch lacks what it wants.
+// operator's family, whose bit it is, may not be used by all, or with keys of `strange_keys`. None: there is none here, or this
+// torch lacks what it wants.
 extern "C" __attribute__((visibility("default"))) PyObject* ng_torch_override(const char* name, std::uint64_t bit,
                                                                               std::uint64_t strange_keys,
                                                                               PyObject* other) {
   using namespace nervanagpu::python::torch;  // NOLINT(google-build-using-namespace)
   const std::size_t i = number_of(name);
   if (i == kOverrides.size() || !shim().python) return Py_NewRef(Py_None);
-  if (strange_keys != 0) strange = strange_keys;
+  strange = strange_keys;
   states[i].bit = bit;
-  states[i].keyset = strange_keys != 0;
   states[i].other = Py_NewRef(other);  // for as long as the process lives, as the function is
   return PyCFunction_NewEx(&methods[i], nullptr, nullptr);
+}
+
+// Makes torch know aten's operator `name` under its dispatch key `key`, below which there are neither modes nor classes of
+// tensors, without Python: (*arguments) go on to `other` where the family may not be used by all, or it is not done here.
+// 0: it is not among these, or this torch lacks what it wants.
+extern "C" __attribute__((visibility("default"))) int ng_torch_direct(const char* name, const char* key,
+                                                                      std::uint64_t bit, PyObject* other) {
+  using namespace nervanagpu::python::torch;  // NOLINT(google-build-using-namespace)
+  const auto* const found =
+      std::find_if(kDirect.begin(), kDirect.end(), [&](const Direct& d) { return d.name == name; });
+  const Shim& s = shim();
+  if (found == kDirect.end() || !s.python || !s.direct) return 0;
+  static LibraryObject* library = nullptr;  // for as long as the process lives
+  if (library == nullptr && s.library_init_impl("aten", key, __FILE__, __LINE__, &library) != 0) return 0;
+  State& state = states[number_of(name)];
+  state.bit = bit;
+  state.other = Py_NewRef(other);
+  return s.library_impl_of(library, name, found->kernel, kLists) == 0 ? 1 : 0;
 }
 
 // Bits of the families that are used, if all threads that use any use the same; else 0.

@@ -35,6 +35,10 @@ const char* open_shim() {
 #define NG_TORCH_LOOK_UP(name, type, symbol) found.python &= look_up(library, symbol, found.name);
   NG_TORCH_PYTHON(NG_TORCH_LOOK_UP)
 #undef NG_TORCH_LOOK_UP
+  found.direct = true;
+#define NG_TORCH_LOOK_UP(name, type, symbol) found.direct &= look_up(library, symbol, found.name);
+  NG_TORCH_LISTS(NG_TORCH_LOOK_UP)
+#undef NG_TORCH_LOOK_UP
   if (void* cuda = loaded("libtorch_cuda.so"); cuda != nullptr) {
     look_up(cuda, "aoti_torch_get_current_cuda_stream", found.get_current_cuda_stream);
   }

@@ -70,14 +70,27 @@ struct ListObject;     // a list of Values
   F(grad_mode_is_enabled, bool (*)(), "aoti_torch_grad_mode_is_enabled")                        \
   F(dispatch, Failed (*)(const char* name, const char* overload, Value* stack), "aoti_torch_call_dispatcher")
 
+// F(name, type, symbol): what kernels with lists want, as they stand since torch 2.10.
+#define NG_TORCH_LISTS(F)                                                                         \
+  F(library_impl_of, Failed (*)(LibraryObject*, const char* name, Kernel, std::uint64_t version), \
+    "torch_library_impl")                                                                         \
+  F(list_size, Failed (*)(ListObject*, std::size_t * out), "torch_list_size")                     \
+  F(list_item, Failed (*)(ListObject*, std::size_t, Value * out), "torch_list_get_item")          \
+  F(is_defined, Failed (*)(TensorObject*, bool* out), "aoti_torch_is_defined")                    \
+  F(delete_list, Failed (*)(ListObject*), "torch_delete_list")                                    \
+  F(new_uninitialized_tensor, Failed (*)(TensorObject * *out), "aoti_torch_new_uninitialized_tensor")
+
+constexpr std::uint64_t kLists = 0x020a000000000000;  // how torch 2.10 gives arguments
+
 struct Shim {
 #define NG_TORCH_FIELD(name, type, ...) \
   using name##_type = type;             \
   name##_type name = nullptr;
   NG_TORCH_SHIM(NG_TORCH_FIELD)
   NG_TORCH_PYTHON(NG_TORCH_FIELD)  // with python == false some are null
+  NG_TORCH_LISTS(NG_TORCH_FIELD)   // and with direct == false
 #undef NG_TORCH_FIELD
-  bool python = false;
+  bool python = false, direct = false;
   Failed (*get_current_cuda_stream)(std::int32_t index, void** out) = nullptr;  // null: a torch without CUDA
   std::int32_t cpu = 0, cuda = 0, float32 = 0, float16 = 0, bfloat16 = 0;
   std::int32_t uint8 = 0, int64 = 0, strided = 0;  // the numbers of devices, dtypes and a layout

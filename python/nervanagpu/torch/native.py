@@ -79,11 +79,21 @@ class Overrides:
         self._use.restype, self._use.argtypes = None, (ctypes.c_uint64,)
         self._calls.restype, self._calls.argtypes = ctypes.c_uint64, (ctypes.c_char_p, ctypes.c_int)
         self._make = make
+        self._direct = library.ng_torch_direct
+        self._direct.restype = ctypes.c_int
+        self._direct.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.py_object)
+
+    def enter(self, name: str, bit: int, other: Callable[..., Any]) -> bool:
+        """Makes torch know the operator, without Python, and without a keyset; what is not usual goes to `other`.
+
+        False: it is not among these. torch's key for modes and classes of tensors has to stand above ours.
+        """
+        return bool(self._direct(name.encode(), OVERRIDES_KEY.encode(), bit, other))
 
     def function(self, name: str, bit: int, strange: int, other: Callable[..., Any]) -> Callable[..., Any]:
         """(keyset, *arguments): the operator, or for what is not usual `other`; that alone if it is not among these.
 
-        bit: of the operator's family; strange: bits of keys that are for `other`. 0: neither has a keyset.
+        bit: of the operator's family; strange: bits of the keys of a keyset that is for `other`.
         """
         made: Callable[..., Any] | None = self._make(name.encode(), bit, strange, other)
         return other if made is None else made

@@ -71,9 +71,7 @@ _include, _included = torch._C._dispatch_tls_set_dispatch_key_included, torch._C
 _used = torch._C._get_obj_in_tls
 
 
-# Modes, tensors that are not plain, devices that are not ours. Where modes and subclasses come before us anyway, the
-# tensors themselves tell the rest; but of nested ones, which products take, torch would write an error first.
-_NEED_KEYS = ("mm", "addmm", "bmm")
+# Modes, tensors that are not plain, devices that are not ours.
 _STRANGE = _BELOW.raw_repr() & ~native.bits_of("CPU", "CUDA", "BackendSelect", "PythonDispatcher")
 
 
@@ -301,12 +299,13 @@ def _register() -> None:
         for family, operators in aten.FAMILIES.items():
             for operator, run in operators.items():
                 _entered[operator] = _Operator(operator, _BITS[family], run)
-                kernel, keyset = _entered[operator].kernel(), True
+                kernel = _entered[operator].kernel()
                 if _compiled and operator._overloadname == "default":
-                    keyset = family in _NEED_KEYS or _BELOW.has(_PYTHON)
-                    strange, other = (_STRANGE, kernel) if keyset else (0, _finding_keyset(kernel))
-                    kernel = _compiled.function(operator._opname, _BITS[family], strange, other)
-                own.impl(operator, kernel, _NAME, with_keyset=keyset)
+                    name, bit = operator._opname, _BITS[family]
+                    if not _BELOW.has(_PYTHON) and _compiled.enter(name, bit, _finding_keyset(kernel)):
+                        continue
+                    kernel = _compiled.function(name, bit, _STRANGE, kernel)
+                own.impl(operator, kernel, _NAME, with_keyset=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own kernel there only goes on, too
             own.impl(aten.ATEN.convolution.default, _traced_convolution, "Tracer", with_keyset=True)

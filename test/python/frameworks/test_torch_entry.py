@@ -36,7 +36,7 @@ def test_the_file_needs_no_torch(python: Callable[..., Any]) -> None:
     assert done.stdout == "libtorch_cpu.so, which `import torch` loads\n0 None\n", done.stderr
 
 
-NAMES = ("register", "has_overrides", "override", "override_calls", "use", "entries", "entry")
+NAMES = ("register", "direct", "has_overrides", "override", "override_calls", "use", "entries", "entry")
 EXPORTED = {f"ng_torch_{name}" for name in NAMES}
 STABLE = {"_Py_NoneStruct", "_Py_TrueStruct", "_Py_FalseStruct", "_Py_Dealloc"}  # of Python's stable interface
 

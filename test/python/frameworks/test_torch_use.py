@@ -254,6 +254,42 @@ def test_errors_of_atens_gradients_are_its_own(kind: str) -> None:
     assert counted["ours"] == 0 and sum(counted["fallback"].values()) == 1
 
 
+def test_errors_keep_their_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of what kernels hand on to Python, also through torch's engine of gradients."""
+    from nervanagpu.torch import aten
+
+    class Own(Exception):
+        pass
+
+    def fails(*args: Any) -> Any:
+        raise kind("there is no more")
+
+    x, w = rand(2, 3, 5, 5).requires_grad_(), rand(3, 4, 3, 3).requires_grad_()
+    for kind in (torch.OutOfMemoryError, NotImplementedError, KeyboardInterrupt, Own):
+        with ngt.use():
+            loss = F.conv_transpose2d(x, w).sum()
+            with monkeypatch.context() as patch, pytest.raises(kind) as found:
+                patch.setattr(aten, "_transposed_backward", fails)
+                loss.backward()
+            assert str(found.value) == "there is no more" and type(found.value) is kind
+            with monkeypatch.context() as patch, pytest.raises(kind) as found:
+                patch.setattr(aten, "_each", fails)
+                F.conv_transpose2d(x, w)
+            assert str(found.value) == "there is no more" and type(found.value) is kind
+
+
+def test_a_bias_that_is_no_tensor() -> None:
+    x, w = rand(2, 3, 6, 6), rand(4, 3, 3, 3)
+    with ngt.use():
+        F.conv2d(x, w)
+        F.conv2d(x, w, None)
+        ATEN.convolution(x, w, None, [1], [0], [1], False, [0], 1)
+    assert ngt.calls() == {"aten.convolution": {"ours": 3, "fallback": {}}}
+    from nervanagpu.torch import override
+
+    assert compiled("convolution") == (3 if override._compiled else 0)
+
+
 def test_left_by_another_thread() -> None:
     entered, said = ngt.use("mm"), []
 
