@@ -12,11 +12,10 @@
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/epilogue/results.h"
+#include "kernels/gemm/families.h"
 #include "kernels/gemm/pieces/bf16x6.h"
-#include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/choice.h"
 #include "kernels/gemm/pieces/f16x3.h"
-#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/prepared.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
@@ -33,78 +32,12 @@ namespace {
 
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;   // m, n, k lie below
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;  // lda, ldb, ldc lie below: times 4 they are 32 bits
-constexpr std::int64_t kMaxGridY = 32768;
-constexpr std::int64_t kMostSplits = 65535;  // and matrices of a batch
-constexpr std::size_t kEntry = 8;            // bytes of a table's entry
+constexpr std::int64_t kMostSplits = 65535;                  // and matrices of a batch
+constexpr std::size_t kEntry = 8;                            // bytes of a table's entry
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;
-
-// What sgemm.sass is told about the epilogue: less than flags.h has.
-std::uint32_t sgemm_flags_of(const GemmProblem& p) {
-  const std::uint32_t bias = p.bias == 0 ? 0U : (p.bias_per_row ? 2U : 1U);
-  const bool relu = p.relu || p.activation == GemmActivation::relu;
-  return (p.beta != 0.0F ? 1U : 0U) | (relu ? 2U : 0U) | bias << 2;
-}
 
 bool integer(const GemmProblem& p) {
   return integral(p.c_type);
-}
-
-bool is_sgemm(const Kernel& k) {
-  return k.manifest().op == "sgemm";
-}
-
-// Its grid counts tiles of n along y and z, or matrices of a batch along z.
-bool spreads_columns(const Kernel& k) {
-  return is_sgemm(k) || gemm64::is(k);
-}
-
-// Of such a grid, along y.
-std::int64_t columns_of_tiles(const Kernel& k, const GemmProblem& p) {
-  const std::int64_t tiles = ceil_div(p.n, k.number("BN"));
-  return p.batch > 1 ? tiles : std::min(tiles, kMaxGridY);
-}
-
-// The model's clocks (microseconds on the tensor cores), and what the kernels of one tile differ in.
-double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
-  if (hgemm::is(k)) return hgemm::cost(k, p, splits, multiprocessors);
-  if (bf16x6::is(k)) return bf16x6::cost(k, p, splits, multiprocessors);
-  if (bf16x6_rs::is(k)) return bf16x6_rs::cost(k, p, splits, multiprocessors);
-  if (f16x3::is(k)) return f16x3::cost(k, p, splits, multiprocessors);
-  if (f16x3_rs::is(k)) return f16x3_rs::cost(k, p, splits, multiprocessors);
-  if (gemm64::is(k)) return gemm64::cost(k, p, multiprocessors);
-  // Elements that are loaded one at a time take more copy instructions.
-  const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
-                                    : (k.number("V") == 4 ? 0.03 : 0.4);
-  return clocks(p, k.number("BM"), k.number("BN"), splits, multiprocessors) * (1.0 + copies);
-}
-
-// Written for these types and layouts and, if one is asked for, this tile.
-bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
-  if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
-  if (bf16x6::is(k)) return bf16x6::fits(k, p, tile);
-  if (bf16x6_rs::is(k)) return bf16x6_rs::fits(k, p, splits, tile);
-  if (f16x3::is(k)) return f16x3::fits(k, p, tile);
-  if (f16x3_rs::is(k)) return f16x3_rs::fits(k, p, splits, tile);
-  if (gemm64::is(k)) return gemm64::fits(k, p, tile);
-  const auto& variant = k.manifest().variant;
-  const auto is = [&](const char* name, std::string_view value) {
-    const auto it = variant.find(name);
-    return it != variant.end() && it->second == value;
-  };
-  if (needs_finish(p) && (p.pointers != 0 || (p.batch > 1 && !p.sum_batch))) return false;  // split_sum has one matrix
-  if (p.pointers != 0 && k.manifest().op != "gemm") return false;
-  const int bm = k.number("BM");
-  const int bn = k.number("BN");
-  if (bm <= 0 || bn <= 0 || !is("TA", p.a_transposed ? "t" : "n") || !is("TB", p.b_transposed ? "t" : "n"))
-    return false;
-  if (is_sgemm(k)) {
-    const bool plain = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
-    if (!plain || splits > 1 || p.rounding.stochastic || p.relu_first || has_function(p)) return false;
-  } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) ||
-             !is("YT", word_of(byte(p.a_type) ? Dtype::int32 : p.c_type))) {
-    return false;
-  }
-  return tile.empty() || tile == std::to_string(bm) + "x" + std::to_string(bn);
 }
 
 [[noreturn]] void refuse(const char* name, std::int64_t got, const std::string& needs) {
@@ -227,47 +160,6 @@ void check_pieces(const GemmProblem& p, bool a) {
                 "; needs those of the operand as it lies");
 }
 
-bool of_three_pieces(const Kernel& k) {
-  return bf16x6::is(k) || bf16x6_rs::is(k);
-}
-bool multiplies_pieces(const Kernel& k) {
-  return of_three_pieces(k) || f16x3::is(k) || f16x3_rs::is(k);
-}
-
-bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
-  if (hgemm::is(k)) return splits > 1 && !hgemm::adds_splits(k);
-  if (multiplies_pieces(k)) return splits > 1;
-  return splits > 1 || needs_finish(p);
-}
-
-Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
-  if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
-  if (bf16x6::is(k)) return bf16x6::values(k, p, splits, device);
-  if (bf16x6_rs::is(k)) return bf16x6_rs::values(k, p, splits, device);
-  if (f16x3::is(k)) return f16x3::values(k, p, splits, device);
-  if (f16x3_rs::is(k)) return f16x3_rs::values(k, p, splits, device);
-  if (gemm64::is(k)) return gemm64::values(p, columns_of_tiles(k, p));
-  const bool partial = apart_of(k, p, splits);
-  const auto bytes = [](std::int64_t stride, Dtype type) { return static_cast<std::uint64_t>(stride) * size_of(type); };
-  Values v;
-  v.u64(p.a).u64(p.b);
-  if (is_sgemm(k)) {
-    v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias);
-    v.u64(bytes(p.stride_a, p.a_type)).u64(bytes(p.stride_b, p.b_type));
-    v.u64(bytes(p.stride_c, p.c_type)).u32(p.batch > 1 ? 0 : columns_of_tiles(k, p));
-    v.u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
-    return v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? 0U : sgemm_flags_of(p));
-  }
-  const std::int64_t chunk = p.batch > 1 ? p.k : chunk_of(p.k, splits);
-  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias);
-  v.u64(bytes(p.stride_a, p.a_type)).u64(bytes(p.stride_b, p.b_type));
-  v.u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c));
-  v.u32(p.m).u32(p.n).u32(p.k).u32(chunk).u32(p.batch > 1 ? 0 : chunk).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
-  const std::uint32_t tables = p.pointers != 0 ? kTables : 0;
-  v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(tables | (partial ? kPartial : flags_of(p)));
-  return v.rounding(p.rounding, p.c_type).f32(p.clip_low).f32(p.clip_high);
-}
-
 }  // namespace
 
 Prepared::Call call_of(const GemmProblem& p) {
@@ -291,19 +183,18 @@ Prepared::Call call_of(const GemmProblem& p) {
 }
 
 bool finished_apart(const Plan& plan, const GemmProblem& p) {
-  return !plan.ring && apart_of(*plan.kernel, p, plan.splits);
+  const Family& family = family_of(*plan.kernel);
+  return (plan.splits > 1 && !family.adds_splits) || (needs_finish(p) && !family.scales_sums);
 }
 
 bool masked_apart(const Plan& plan, const GemmProblem& p) {
-  const Kernel& k = *plan.kernel;
-  const bool knows_bits = (hgemm::is(k) && !hgemm::adds_splits(k)) || (of_three_pieces(k) && fits_mask_if(p));
-  return p.mask != 0 && (!knows_bits || plan.splits > 1);
+  const Family& family = family_of(*plan.kernel);
+  const bool kept = family.keeps_mask && plan.splits == 1 && (family.pieces.count == 0 || fits_mask_if(p));
+  return p.mask != 0 && !kept;
 }
 
 Values values_of(const Plan& plan, const GemmProblem& p, Device* device) {
-  if (plan.ring) return sgemm_ring::values(*plan.kernel, p, *plan.ring, device);
-  if (plan.tail) return f16x3::values(*plan.kernel, p, plan.splits, device, plan.tail);
-  return values_of(*plan.kernel, p, plan.splits, device);
+  return family_of(*plan.kernel).values(plan, p, device);
 }
 
 void check_sizes(const GemmProblem& p) {
@@ -422,7 +313,7 @@ namespace {
 const sass::Condition* unmet(const Kernel& k, const GemmProblem& problem, std::int64_t splits) {
   GemmProblem p = problem;
   p.pointers = 0;
-  return k.unmet(values_of(k, p, splits, nullptr).numbers());
+  return k.unmet(values_of({&k, {}, splits}, p, nullptr).numbers());
 }
 
 }  // namespace
@@ -434,40 +325,18 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
   const double written = in_pieces(registry, p) ? pieces::written_microseconds(p) : 0;
   std::vector<Plan> out;
   for (const Kernel* k : candidates(registry, p, tile)) {
-    if (!is_for(*k, p, splits, tile)) continue;
-    if (unmet(*k, p, splits) != nullptr) continue;
-    if (f16x3::is(*k)) {
-      const GemmProblem head = f16x3::head_part(p, tail);
-      out.push_back({k,
-                     f16x3::grid(*k, head, splits, multiprocessors),
-                     splits,
-                     written + cost_of(*k, head, splits, std::max(multiprocessors, 1)),
-                     {},
-                     tail,
-                     pieces::strict_behind(p, tile)});
-      continue;
-    }
-    const double cost = (bf16x6::is(*k) ? written : 0) + cost_of(*k, p, splits, std::max(multiprocessors, 1));
-    if (hgemm::is(*k) || multiplies_pieces(*k)) {
-      const bool strict_behind = f16x3_rs::is(*k);
-      const auto grid = hgemm::is(*k)       ? &hgemm::grid
-                        : bf16x6_rs::is(*k) ? &bf16x6_rs::grid
-                        : strict_behind     ? &f16x3_rs::grid
-                                            : &bf16x6::grid;
-      out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}, {}, strict_behind});
-      continue;
-    }
-    const int bm = k->number("BM");
-    const int bn = k->number("BN");
-    const std::int64_t tiles_m = ceil_div(p.m, bm);
-    const std::int64_t tiles_n = ceil_div(p.n, bn);
-    if (!spreads_columns(*k) && tiles_n > kMaxGridY) continue;  // its z counts splits
-    const std::int64_t y = spreads_columns(*k) ? columns_of_tiles(*k, p) : tiles_n;
-    if (y > kMostSplits) continue;
-    const std::int64_t z = p.batch > 1 ? p.batch : spreads_columns(*k) ? ceil_div(tiles_n, y) : splits;
-    const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
-                       static_cast<std::uint32_t>(z)};
-    out.push_back({k, grid, splits, cost, {}});
+    const Family& family = family_of(*k);
+    if (!family.fits(*k, p, splits, tile) || unmet(*k, p, splits) != nullptr) continue;
+    Plan plan = {k, {}, splits};
+    const bool two = family.pieces.count == f16x3::kPieces;
+    const bool splits_large = family.pieces.large_a != nullptr;
+    if (two && !splits_large) plan.tail = tail;
+    plan.strict_behind = two && (splits_large || pieces::strict_behind(p, tile));
+    const GemmProblem head = f16x3::head_part(p, plan.tail);
+    plan.grid = family.grid(*k, head, splits, multiprocessors);
+    plan.cost = family.cost(*k, head, splits, std::max(multiprocessors, 1));
+    if (family.pieces.count != 0 && !splits_large) plan.cost += written;
+    out.push_back(plan);
   }
   std::stable_sort(out.begin(), out.end(), [](const Plan& a, const Plan& b) { return a.cost < b.cost; });
   return out;
@@ -484,7 +353,8 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
   const std::int64_t splits = splits_of(registry, problem);
   std::string why;
   for (const Kernel* k : candidates(registry, problem, tile)) {
-    const sass::Condition* c = is_for(*k, problem, splits, tile) ? unmet(*k, problem, splits) : nullptr;
+    const bool fits = family_of(*k).fits(*k, problem, splits, tile);
+    const sass::Condition* c = fits ? unmet(*k, problem, splits) : nullptr;
     if (c != nullptr) why += "\n  " + k->name() + " needs " + c->text();
   }
   std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
@@ -517,7 +387,7 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
 }
 
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
-  if (multiplies_pieces(*plan.kernel)) return Prepared(device, p, plan).launch(call_of(p), stream);
+  if (family_of(*plan.kernel).pieces.count != 0) return Prepared(device, p, plan).launch(call_of(p), stream);
   split_sum::Plan sum;  // found before anything is queued
   const bool apart = finished_apart(plan, p);
   if (apart) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));

@@ -24,10 +24,10 @@ struct Plan {
   const Kernel* kernel = nullptr;
   Grid grid;
   std::int64_t splits = 1;
-  double cost = 0.0;                      // clocks of the whole grid, roughly; only the order counts
-  std::optional<sgemm_ring::Shape> ring;  // of sgemm_ring.h's kernels, whose splits of k `splits` does not count
-  std::optional<f16x3::Tail> tail = {};   // which another launch computes; kernel, grid and cost are those of the rest
-  bool strict_behind = false;             // of two pieces: no three follow
+  double cost = 0.0;                           // clocks of the whole grid, roughly; only the order counts
+  std::optional<sgemm_ring::Shape> ring = {};  // of sgemm_ring.h's kernels, whose splits of k `splits` does not count
+  std::optional<f16x3::Tail> tail = {};  // which another launch computes; kernel, grid and cost are those of the rest
+  bool strict_behind = false;            // of two pieces: no three follow
 };
 
 // The kernels that may compute it, the cheapest first, but for those of sgemm_ring.h. m and n must not be 0. `tile`

@@ -9,11 +9,10 @@
 
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/epilogue/result_sums.h"
+#include "kernels/gemm/families.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/pieces/bf16x6.h"
-#include "kernels/gemm/pieces/bf16x6_rs.h"
 #include "kernels/gemm/pieces/f16x3.h"
-#include "kernels/gemm/pieces/f16x3_rs.h"
 #include "kernels/gemm/pieces/kept.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/split_sum/split_sum.h"
@@ -33,12 +32,6 @@ std::uint16_t offset_of(const Kernel& kernel, std::string_view name, std::uint16
 template <class T>
 void put(std::byte* block, std::uint16_t at, std::uint16_t none, T value) {
   if (at != none) std::memcpy(block + at, &value, sizeof value);
-}
-
-// Operands with so many kept pieces need no others: 0 where three follow two.
-std::int64_t kept_in(const Plan& plan) {
-  if (!f16x3::is(*plan.kernel)) return bf16x6::kPieces;
-  return plan.strict_behind ? f16x3::kPieces : 0;
 }
 
 }  // namespace
@@ -64,13 +57,10 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
   main_ = part_of(*plan.kernel, plan.grid, values_of(plan, problem, nullptr));
   a_ = offset_of(*plan.kernel, "a", kNone);
   b_ = offset_of(*plan.kernel, "b", kNone);
-  const bool two = f16x3::is(*plan.kernel);
-  const bool two_rs = f16x3_rs::is(*plan.kernel);
-  const bool three_rs = bf16x6_rs::is(*plan.kernel);
-  if (two || two_rs || three_rs || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
-  if (hgemm::is(*plan.kernel) || pieces_) {
-    const auto of = two ? f16x3::maps : two_rs ? f16x3_rs::maps : pieces_ ? bf16x6::maps : hgemm::maps;
-    const hgemm::Maps maps = three_rs ? bf16x6_rs::maps(*plan.kernel, problem, plan.splits) : of(*plan.kernel, problem);
+  const Family& family = family_of(*plan.kernel);
+  if (family.pieces.count != 0) add_pieces(problem, plan, family.pieces);
+  if (family.maps != nullptr) {
+    const hgemm::Maps maps = family.maps(plan, problem);
     swapped_ = maps.swapped;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
@@ -138,24 +128,19 @@ void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
   workspace_ = partial_sums_offset_ + static_cast<std::size_t>(plan.splits * problem.m * problem.n) * 4;
 }
 
-void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
+void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan, const PiecesOf& of) {
   const Registry& registry = device_.registry();
-  const bool two_rs = f16x3_rs::is(*plan.kernel);
-  const bool three_rs = bf16x6_rs::is(*plan.kernel);
-  const bool rs = two_rs || three_rs;  // it splits its large operand itself
-  const bf16x6::Room room = two_rs     ? f16x3_rs::room(*plan.kernel, problem, plan.splits)
-                            : three_rs ? bf16x6_rs::room(problem, plan.splits)
-                                       : bf16x6::room(problem, plan.splits, kept_in(plan));
-  const bool two = two_rs || f16x3::is(*plan.kernel);
+  const bf16x6::Room room = of.room(plan, problem);
+  const int count = of.count;
+  const bool two = count == f16x3::kPieces;
   const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
   const bool strict = two && plan.strict_behind;
-  workspace_ = rs ? room.bytes : f16x3::workspace(problem, plan.splits, plan.tail, kept_in(plan));
+  workspace_ = room.bytes;
   partial_sums_offset_ = room.partial_sums;
   pieces_ = std::make_unique<InPieces>();
   InPieces& out = *pieces_;
   const Place workspace_a = {&Call::workspace, room.a};
   const Place workspace_b = {&Call::workspace, room.b};
-  const auto count = static_cast<int>(two ? f16x3::kPieces : bf16x6::kPieces);
   out.count = count;
   const auto kept = [&](const PiecesAt& x) { return kept::has(x, count); };
   out.a = kept(problem.a_pieces) ? Place{&Call::a_pieces, kept::before(count)} : workspace_a;
@@ -193,13 +178,12 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
     return x;
   };
   out.own = found(*plan.kernel);
-  if (rs) {
-    const bool large_a = three_rs || f16x3_rs::large_a(*plan.kernel);
+  const bf16x6::Launch l = of.split(registry, plan, problem);
+  if (of.large_a != nullptr) {
+    const bool large_a = of.large_a(*plan.kernel);
     const auto x = large_a ? &Call::b : &Call::a;
     const PiecesAt& kept_x = large_a ? problem.b_pieces : problem.a_pieces;
-    const bf16x6::Launch l = three_rs ? bf16x6_rs::split(registry, problem, plan.splits)
-                                      : f16x3_rs::split(registry, *plan.kernel, problem, plan.splits);
-    const bool both = three_rs && bf16x6_rs::reads_c(problem, plan.splits);  // looks at the large one, its a
+    const bool both = of.looks_at_large != nullptr && of.looks_at_large(problem, plan.splits);  // it is the launch's a
     const std::uint64_t words_at = (two ? room.verdict : 0) + (large_a && !both ? kept::kWords : 0);
     Step first;  // which else knows the small operand as its a
     first.launch = {part_of(*l.kernel, l.grid, l.values),
@@ -220,10 +204,10 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
     const Place whole = {large_a ? &Call::a : &Call::b, 0};
     (large_a ? out.a : out.b) = whole;
     if (two) out.own.push_back({at(*plan.kernel, "from"), whole.from, 0});
-  } else if (two) {
-    out.before.push_back(split(f16x3::split(registry, problem, plan.splits), true));
+  } else {
+    out.before.push_back(split(l, true));
     if (plan.tail) add_tail(problem, *plan.tail);
-    if (!strict) {
+    if (two && !strict) {
       out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless), false));
       const bf16x6::Launch three = f16x3::otherwise(registry, problem, plan.splits, device_.info().multiprocessors);
       const hgemm::Maps maps = bf16x6::maps(*three.kernel, problem);
@@ -233,8 +217,6 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
       x.a_pieces = workspace_a, x.b_pieces = workspace_b;
       out.behind.push_back(std::move(x));
     }
-  } else {
-    out.before.push_back(split(bf16x6::split(registry, problem, plan.splits), true));
   }
   out.behind.push_back(product(bf16x6::otherwise(registry, problem, plan.splits, !strict, unless)));
 }

@@ -17,6 +17,8 @@
 
 namespace nervanagpu::sgemm {
 
+struct PiecesOf;  // families.h
+
 class Prepared {
  public:
   // What may differ from launch to launch.
@@ -104,7 +106,7 @@ class Prepared {
     std::vector<Patch> own;  // of the kernel
     std::vector<Step> before, behind;
   };
-  void add_pieces(const GemmProblem& problem, const Plan& plan);
+  void add_pieces(const GemmProblem& problem, const Plan& plan, const PiecesOf& of);
   void add_tail(const GemmProblem& problem, const f16x3::Tail& tail);
   template <class Queue>
   void step(const Step& step, const Call& call, bool maps, const Queue& queue) const;

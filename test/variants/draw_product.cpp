@@ -316,10 +316,10 @@ class Drawing {
   void in_pieces(const std::string& op) {
     types(Dtype::float32, Dtype::float32, Dtype::float32);
     p_.precision = Precision::tensor;
-    const bool whole = bf16x6::is(kernel_) || op == "f16x3";
+    const bool whole = op == "bf16x6" || op == "bf16x6_32" || op == "f16x3";
     const bool split = op == "bf16x3" || op == "f16x2";
     const bool sum = op == "split_sum_if";  // of a tail
-    if (whole) out_.tile = f16x3::is(kernel_) ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
+    if (whole) out_.tile = op == "f16x3" ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
     const bool otherwise = op == "gemm_if";
     const bool at_once = otherwise && one_in(random_, 2);  // no three after two
     constexpr double kTiny = 0x1p-120;                     // has no exact pieces of bfloat16

@@ -4,13 +4,9 @@
 
 #include "kernels/gemm/choose/tuner.h"
 #include "kernels/gemm/epilogue/result_sums.h"
+#include "kernels/gemm/families.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/pieces/bf16x6_rs.h"
-#include "kernels/gemm/pieces/f16x3_rs.h"
-#include "kernels/gemm/pieces/tail.h"
 #include "kernels/gemm/prepared.h"
-#include "kernels/gemm/tensor_cores/hgemm.h"
-#include "kernels/gemm/types.h"
 #include "nervanagpu/autotune.hpp"
 #include "src/launch/planned_alignment.h"
 #include "src/memo.h"
@@ -44,18 +40,10 @@ struct Hash {
 };
 
 std::size_t workspace_of_splits(Device& device, const GemmProblem& p, const std::string& tile) {
-  if (in_pieces(device.registry(), p)) {
-    const Plan plan = choose(device.registry(), device.info().multiprocessors, p, tile);
-    if (f16x3_rs::is(*plan.kernel)) return f16x3_rs::room(*plan.kernel, p, plan.splits).bytes;
-    if (bf16x6_rs::is(*plan.kernel)) return bf16x6_rs::room(p, plan.splits).bytes;
-    return f16x3::workspace(p, splits_of(device.registry(), p), f16x3::tail_of(p, tile));
-  }
-  if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
-  const std::int64_t splits = splits_of(device.registry(), p);
-  if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;
-  const auto all = plans(device.registry(), device.info().multiprocessors, p, tile);
-  if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_splits(*all.front().kernel)) return 0;
-  return static_cast<std::size_t>(splits * p.m * p.n) * 4;
+  const Plan plan = choose(device.registry(), device.info().multiprocessors, p, tile);
+  const PiecesOf& pieces = family_of(*plan.kernel).pieces;
+  if (pieces.count != 0) return pieces.room(plan, p).bytes;
+  return finished_apart(plan, p) ? static_cast<std::size_t>(plan.splits * p.m * p.n) * 4 : 0;
 }
 
 std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {

@@ -111,10 +111,6 @@ std::int64_t splits_of(const GemmProblem& p) {
   return p.splits != 0 ? hgemm::effective(chunks_of(p), p.splits) : best(p, kWidths, kPieces).splits;
 }
 
-bool is(const Kernel& kernel) {
-  return kernel.manifest().op == "bf16x6" || kernel.manifest().op == "bf16x6_32";
-}
-
 std::string tile_name(const Kernel& k) {
   const std::string shape = hgemm::shape_name(tile_of(width_of(k)));
   return k.manifest().op == "bf16x6_32" ? "rs" + shape : shape;

@@ -54,7 +54,7 @@ bool possible(const GemmProblem& problem);
 // Splits of k for a problem that is possible().
 std::int64_t splits_of(const GemmProblem& problem);
 
-bool is(const Kernel& kernel);  // bf16x6.sass or bf16x6_32.sass
+// Of bf16x6.sass or bf16x6_32.sass.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);
 std::string tile_name(const Kernel& kernel);  // "128x128"; of bf16x6_32.sass "rs128x128"
 double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,

@@ -67,10 +67,6 @@ double microseconds(const GemmProblem& p) {
   return out;
 }
 
-bool is(const Kernel& kernel) {
-  return kernel.manifest().op == "bf16x6_rs";
-}
-
 std::string tile_name(const Kernel& k) {
   return "rs" + std::to_string(k.number("BN"));
 }

@@ -18,7 +18,6 @@ bool has_many_rows(const GemmProblem& problem);
 // Microseconds in one split of k by the model of an H200, B's pieces included: a function of the problem's lengths and layouts alone.
 double microseconds(const GemmProblem& problem);
 
-bool is(const Kernel& kernel);
 std::string tile_name(const Kernel& kernel);  // "rs64"
 // Written for its layouts and, if one is named, this tile; and A lies as the copy engine wants it.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);

@@ -64,10 +64,6 @@ std::int64_t splits_of(const GemmProblem& p) {
   return p.batch > 1 || tail_of(p) ? 1 : choice_of(p).splits;
 }
 
-bool is(const Kernel& kernel) {
-  return kernel.manifest().op == "f16x3";
-}
-
 std::string tile_name(const Kernel& k) {
   return "f16_" + hgemm::shape_name(tile_of(k));
 }

@@ -30,7 +30,6 @@ inline constexpr std::array kWidths = {bf16x6::Width{64, 0.66}, bf16x6::Width{12
 bf16x6::Choice choice_of(const GemmProblem& problem);
 std::int64_t splits_of(const GemmProblem& problem);
 
-bool is(const Kernel& kernel);
 std::string tile_name(const Kernel& kernel);  // "f16_128x192"
 // Written for its layouts and, if one is named, this tile; a tail that is named with it is one that the problem can have.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);

@@ -79,10 +79,6 @@ Choice choice_of(const GemmProblem& p) {
   return best;
 }
 
-bool is(const Kernel& kernel) {
-  return kernel.manifest().op == "f16x3_rs";
-}
-
 bool large_a(const Kernel& k) {
   return k.manifest().variant.at("BIG") == "a";
 }

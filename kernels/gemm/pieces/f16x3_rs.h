@@ -22,7 +22,6 @@ struct Choice {
 };
 Choice choice_of(const GemmProblem& problem);
 
-bool is(const Kernel& kernel);
 std::string tile_name(const Kernel& kernel);  // "f16_rs128"
 // Written for its layouts and, if one is named, this tile; and the large operand lies as the copy engine wants it.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);

@@ -157,19 +157,11 @@ std::int64_t splits_of(const GemmProblem& problem) {
   return p.splits != 0 ? effective(blocks_of(p), p.splits) : best_splits(p);
 }
 
-bool is(const Kernel& kernel) {
-  return in_cluster(kernel) || is_resident(kernel) || kernel.manifest().op == "hgemm";
-}
-
 std::string tile_name(const Kernel& k) {
   const std::string out = shape_name(tile_of(k));
   if (is_resident(k)) return out + "r" + std::to_string(tile_of(k).stay);
   if (!in_cluster(k)) return k.number("PING_PONG") == 2 ? out + "x2" : out;
   return out + std::string(variant(k, "OUT"));
-}
-
-bool adds_splits(const Kernel& kernel) {
-  return in_cluster(kernel);
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {

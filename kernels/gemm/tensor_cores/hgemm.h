@@ -22,15 +22,11 @@ bool takes(const GemmProblem& problem);
 // problem.splits if that is not 0.
 std::int64_t splits_of(const GemmProblem& problem);
 
-// One of the two templates' kernels.
-bool is(const Kernel& kernel);
 // Written for the problem's types and layouts and this number of splits. `tile` is "" or names one: "128x256"; "64x32n", of
 // the rows of a and the columns of b in a cluster, or "64x32t", of the columns of b and the rows of a.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);
 // What fits() calls the kernel's tile.
 std::string tile_name(const Kernel& kernel);
-// The splits are added up by the kernel itself, not by split_sum.
-bool adds_splits(const Kernel& kernel);
 
 // Microseconds, roughly, of a launch.
 double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);

@@ -59,10 +59,6 @@ void check_batch(const GemmProblem& p) {
          "a product each");
 }
 
-bool is(const Kernel& k) {
-  return std::ranges::any_of(kOps, [&](const char* op) { return k.manifest().op == op; });
-}
-
 std::vector<const Kernel*> kernels(const Registry& registry) {
   std::vector<const Kernel*> out;
   for (const char* op : kOps) {

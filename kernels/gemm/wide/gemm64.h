@@ -18,7 +18,6 @@ void check(const GemmProblem& problem);
 // And for a sum over a batch that is not one long k as it lies.
 void check_batch(const GemmProblem& problem);
 
-bool is(const Kernel& kernel);
 std::vector<const Kernel*> kernels(const Registry& registry);
 // Written for this dtype, these layouts and, if one is asked for, this tile.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);

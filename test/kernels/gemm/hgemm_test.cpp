@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/gemm/cost/hgemm_cost.h"
+#include "kernels/gemm/families.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "nervanagpu/error.hpp"
@@ -150,19 +151,19 @@ TEST(Hgemm, ShortSidesAreTakenByClusters) {
   };
   GemmProblem p = problem(Dtype::float16, 64, 2560, 2560);
   const sgemm::Plan plan = chosen(p);
-  EXPECT_TRUE(adds_splits(*plan.kernel)) << plan.kernel->name();
+  EXPECT_TRUE(sgemm::family_of(*plan.kernel).adds_splits) << plan.kernel->name();
   EXPECT_EQ(plan.grid.cluster, static_cast<std::uint32_t>(best_splits(p)));
   p.splits = 4;
   const sgemm::Plan named = chosen(p, "64x64t");
-  EXPECT_TRUE(adds_splits(*named.kernel));
+  EXPECT_TRUE(sgemm::family_of(*named.kernel).adds_splits);
   EXPECT_EQ(named.grid.cluster, 4U);
   EXPECT_EQ(named.grid.x, 4U);
   EXPECT_EQ(named.grid.y, 1U);
   EXPECT_EQ(named.grid.z, 40U);  // tiles of n, swapped
   p.splits = 10;                 // more than the CTAs of a cluster
-  EXPECT_FALSE(adds_splits(*chosen(p).kernel));
+  EXPECT_FALSE(sgemm::family_of(*chosen(p).kernel).adds_splits);
   EXPECT_THROW(chosen(p, "64x64t"), InvalidArgument);
-  EXPECT_FALSE(adds_splits(*chosen(problem(Dtype::float16, 4096, 4096, 4096)).kernel));
+  EXPECT_FALSE(sgemm::family_of(*chosen(problem(Dtype::float16, 4096, 4096, 4096)).kernel).adds_splits);
   EXPECT_EQ(chosen(problem(Dtype::uint8, 4096, 4096, 4096)).kernel->name(), "hgemm_nt_u8_u8_s32_128x128x2");
 }
 

@@ -120,13 +120,13 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     p.b_type = typed ? type_of(value("WT")) : Dtype::float32;
     p.c_type = typed ? type_of(value("YT")) : Dtype::float32;
     p.bias_type = Dtype::float32;
-    p.tensor_cores = hgemm::is(k);
+    p.tensor_cores = on_tensor_cores(k);
     if (in_pieces(k)) p.precision = Precision::tensor;
     p.splits = splits;
-    const bool fours = k.number("V") == 4 || k.number("VA") == 4 || k.number("VB") == 4 || hgemm::is(k);
+    const bool fours = k.number("V") == 4 || k.number("VA") == 4 || k.number("VB") == 4 || on_tensor_cores(k);
     p.m = k.number("BM") + (fours ? 4 : 3), p.n = k.number("BN") + (fours ? 12 : 5);
     if (swapped) std::swap(p.m, p.n);
-    if (hgemm::is(k)) p.m -= 1;
+    if (on_tensor_cores(k)) p.m -= 1;
     p.k = 16 * 21 + (fours ? 0 : 5);
     if (in_pieces(k)) p.k = 64 * 7 + 5;
     if (op == "hgemm_resident") p.k = std::min<std::int64_t>(p.k, 64 * k.number("STAY") - 16);
@@ -140,11 +140,11 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     p.ldc = p.n + 4;
     out.tile = std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
     if (ring) out.tile = "ring" + out.tile;
-    if (hgemm::is(k)) out.tile = hgemm::tile_name(k);
-    if (f16x3::is(k)) out.tile = f16x3::tile_name(k);
-    if (f16x3_rs::is(k)) few_rows(k, out);
-    if (bf16x6::is(k)) out.tile = bf16x6::tile_name(k);
-    if (bf16x6_rs::is(k)) many_rows(k, out);
+    if (on_tensor_cores(k)) out.tile = hgemm::tile_name(k);
+    if (op == "f16x3") out.tile = f16x3::tile_name(k);
+    if (op == "f16x3_rs") few_rows(k, out);
+    if (of_three_written(k)) out.tile = bf16x6::tile_name(k);
+    if (op == "bf16x6_rs") many_rows(k, out);
     return out;
   }
   // Always partial sums; one of 64 and one of 5 terms more, or two of 128 and a part of one.
@@ -168,9 +168,13 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     p.ldc = p.n + 4;
   }
 
-  static bool of_three_pieces(const Kernel& k) { return bf16x6::is(k) || bf16x6_rs::is(k); }
+  static bool on_tensor_cores(const Kernel& k) { return k.manifest().op.starts_with("hgemm"); }
+  static bool of_three_written(const Kernel& k) {
+    return k.manifest().op == "bf16x6" || k.manifest().op == "bf16x6_32";
+  }
+  static bool of_three_pieces(const Kernel& k) { return of_three_written(k) || k.manifest().op == "bf16x6_rs"; }
+  static bool of_two_pieces(const Kernel& k) { return k.manifest().op == "f16x3" || k.manifest().op == "f16x3_rs"; }
   static bool in_pieces(const Kernel& k) { return of_three_pieces(k) || of_two_pieces(k); }
-  static bool of_two_pieces(const Kernel& k) { return f16x3::is(k) || f16x3_rs::is(k); }
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
     test::Cut cut;
@@ -178,7 +182,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     if (plan.ring) {
       cut.splits = plan.ring->ctas;
       cut.part = 16 * ceil_div(ceil_div(p.k, 16), plan.ring->splits());
-    } else if (hgemm::is(*plan.kernel) || in_pieces(*plan.kernel)) {
+    } else if (on_tensor_cores(*plan.kernel) || in_pieces(*plan.kernel)) {
       cut.splits = plan.splits;
       const std::int64_t block = 64;
       cut.part = block * ceil_div(ceil_div(p.k, block), plan.splits);
@@ -296,8 +300,8 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
   std::set<std::string> ops;
   for (const Kernel& k : device_.registry().kernels()) {
     const std::string& op = k.manifest().op;
-    const bool product =
-        op == "sgemm" || op == "gemm" || op == "sgemm_ring" || op == "sgemm_ring8" || hgemm::is(k) || in_pieces(k);
+    const bool product = op == "sgemm" || op == "gemm" || op == "sgemm_ring" || op == "sgemm_ring8" ||
+                         on_tensor_cores(k) || in_pieces(k);
     if (!product || test::order_of(k.manifest().accum).value_or(Order{}).number("rows", 0) != 0) continue;
     ops.insert(op);
     ++turn;
@@ -306,14 +310,14 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
     bool ran = judge(k, made_for(k, 1), 1);
     Product parts = made_for(k, 3);
     // The parts of a 16-bit result are another kernel's: that of float32.
-    if (hgemm::is(k) && parts.p.c_type == Dtype::float32 && !is_byte(parts.p.a_type) && turn % 2 == 0) {
+    if (on_tensor_cores(k) && parts.p.c_type == Dtype::float32 && !is_byte(parts.p.a_type) && turn % 2 == 0) {
       parts.p.c_type = parts.p.a_type;
     }
-    if (hgemm::is(k) && parts.p.c_type == Dtype::int32 && turn % 2 == 0) parts.p.c_type = Dtype::float32;
+    if (on_tensor_cores(k) && parts.p.c_type == Dtype::int32 && turn % 2 == 0) parts.p.c_type = Dtype::float32;
     // What spans too many exponents is not multiplied by two pieces.
     const bool also = judge(k, parts, turn % 4 < 2 || of_two_pieces(k) ? 0 : 2);
     ran = ran || also;
-    if (in_pieces(k) && !f16x3_rs::is(k)) {
+    if (in_pieces(k) && op != "f16x3_rs") {
       Product chunk = made_for(k, 1);
       chunk.p.k = 64;
       ASSERT_TRUE(judge(k, chunk, 3));
