@@ -65,30 +65,30 @@ void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& 
 
 class ConvBase : public Layer::Impl {
  public:
-  ConvBase(Geometry g, const Expected& e) : geometry(std::move(g)), expected(e) {}
+  ConvBase(Geometry g, const Expected& e) : geometry_(std::move(g)), expected_(e) {}
 
   [[nodiscard]] double flops() const override {
-    ConvProblem p = shapes;
+    ConvProblem p = shapes_;
     p.n = 1;
     return p.flops();
   }
 
  protected:
   void common(const Sample& in) const {
-    expected.check(in);
+    expected_.check(in);
     if (in.axes == 0) refuse("input shape", in.text(), "spatial axes, as (H, W, C)");
   }
 
   [[nodiscard]] Config config_of(const char* layer) const {
     Config c = {{"layer", layer},
-                {"K", geometry.channels},
-                {"window", geometry.window.values()},
-                {"stride", geometry.stride.values()},
-                {"padding", geometry.padding.values()},
-                {"dilation", geometry.dilation.values()},
-                {"groups", geometry.groups},
-                {"bias", geometry.bias},
-                {"relu", geometry.relu}};
+                {"K", geometry_.channels},
+                {"window", geometry_.window.values()},
+                {"stride", geometry_.stride.values()},
+                {"padding", geometry_.padding.values()},
+                {"dilation", geometry_.dilation.values()},
+                {"groups", geometry_.groups},
+                {"bias", geometry_.bias},
+                {"relu", geometry_.relu}};
     return c;
   }
 
@@ -96,7 +96,7 @@ class ConvBase : public Layer::Impl {
     static_cast<void>(s);
     parameters.clear();
     parameters.reserve(2);
-    const ConvProblem& p = shapes;
+    const ConvProblem& p = shapes_;
     const Shape krsc = {p.k, p.filter[0], p.filter[1], p.filter[2], p.c / p.groups};
     const bool last = channel_last();
     const Shape stored = last ? krsc : Shape{krsc[4], krsc[1], krsc[2], krsc[3], krsc[0]};
@@ -106,14 +106,14 @@ class ConvBase : public Layer::Impl {
     const auto fan_in = static_cast<double>(from * taps);
     const auto fan_out = static_cast<double>(to * taps);
     Init init;
-    init.fan = geometry.relu ? fan_in : fan_in + fan_out;  // He, or Glorot
+    init.fan = geometry_.relu ? fan_in : fan_in + fan_out;  // He, or Glorot
     declare_parameter("weight", stored, stored,
                       last ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{4, 1, 2, 3, 0}, init, false);
-    if (geometry.bias) declare_parameter("bias", {out.channels}, {out.channels}, {0}, {}, true);
+    if (geometry_.bias) declare_parameter("bias", {out.channels}, {out.channels}, {0}, {}, true);
   }
 
   [[nodiscard]] ConvProblem problem(std::int64_t n, bool integers) const {
-    ConvProblem p = shapes;
+    ConvProblem p = shapes_;
     p.layout = setup.layout;
     p.n = n;
     p.x_type = integers ? in.dtype : setup.dtype;
@@ -123,20 +123,20 @@ class ConvBase : public Layer::Impl {
   }
 
   [[nodiscard]] Parameter* weight() { return parameters.data(); }
-  [[nodiscard]] Parameter* bias() { return geometry.bias ? &parameters[1] : nullptr; }
+  [[nodiscard]] Parameter* bias() { return geometry_.bias ? &parameters[1] : nullptr; }
 
   [[nodiscard]] bool shows_deltas() const override { return true; }
 
   // What both do with dy before it goes through the filters.
   void close(Program& program, const Ref& dy) {
     if (closed) return;
-    end_bprop(program, geometry.relu, y_kept, dy, geometry.bias ? &parameters[1] : nullptr);
+    end_bprop(program, geometry_.relu, y_kept_, dy, geometry_.bias ? &parameters[1] : nullptr);
   }
 
-  Geometry geometry;
-  Expected expected;
-  ConvProblem shapes;
-  Ref x_kept, y_kept;
+  Geometry geometry_;
+  Expected expected_;
+  ConvProblem shapes_;
+  Ref x_kept_, y_kept_;
 };
 
 class Conv final : public ConvBase {
@@ -149,13 +149,13 @@ class Conv final : public ConvBase {
     common(in);
     ConvProblem p;
     p.c = in.channels;
-    p.k = geometry.channels;
-    p.groups = geometry.groups;
+    p.k = geometry_.channels;
+    p.groups = geometry_.groups;
     p.in = in.space;
-    p.filter = spatial("window", geometry.window, in.axes, 1);
-    p.stride = spatial("stride", geometry.stride, in.axes, 1);
-    p.pad = spatial("padding", geometry.padding, in.axes, 0);
-    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1);
+    p.filter = spatial("window", geometry_.window, in.axes, 1);
+    p.stride = spatial("stride", geometry_.stride, in.axes, 1);
+    p.pad = spatial("padding", geometry_.padding, in.axes, 0);
+    p.dilation = spatial("dilation", geometry_.dilation, in.axes, 1);
     if (p.c % p.groups != 0 || p.k % p.groups != 0) {
       refuse("groups", std::to_string(p.groups),
              "a divisor of " + std::to_string(p.c) + " and " + std::to_string(p.k) + ", the channels that come and go");
@@ -164,11 +164,11 @@ class Conv final : public ConvBase {
     out.space = p.out();
     out.channels = p.k;
     if (in.dtype == Dtype::int8 || in.dtype == Dtype::uint8) out.dtype = Dtype::float32;
-    shapes = p;
+    shapes_ = p;
     return out;
   }
 
-  [[nodiscard]] bool ends_in_relu() const override { return geometry.relu; }
+  [[nodiscard]] bool ends_in_relu() const override { return geometry_.relu; }
   [[nodiscard]] bool takes_slices() const override { return channel_last(); }
   [[nodiscard]] Parameter* end_bias() override { return bias(); }
   [[nodiscard]] bool sums_dx() const override { return true; }
@@ -180,15 +180,15 @@ class Conv final : public ConvBase {
     Ref y = into.valid() ? into.reshaped(batch_shape(out, n)) : program.make(batch_shape(out, n), setup.dtype);
     p.y_pitch = y.pitch;
     ConvOptions o;
-    o.relu = geometry.relu;
-    pieces = {};
+    o.relu = geometry_.relu;
+    pieces_ = {};
     if (program.training() && shares_pieces(ConvPass::fprop, p, o, relus.bits.valid())) {
-      pieces.x = pieces_of(program, x, p.c);
+      pieces_.x = pieces_of(program, x, p.c);
     }
-    add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias(), relus.bits, nullptr, pieces);
-    y.disposable = !program.training() || !geometry.relu || relus.passed;
-    x_kept = x;
-    y_kept = y;
+    add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias(), relus.bits, nullptr, pieces_);
+    y.disposable = !program.training() || !geometry_.relu || relus.passed;
+    x_kept_ = x;
+    y_kept_ = y;
     return y;
   }
 
@@ -196,14 +196,14 @@ class Conv final : public ConvBase {
     if (relus.bits.valid() || x.pitch != 0) return false;
     const ConvProblem p = problem(batch_of(x), x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
     ConvOptions o;
-    o.relu = geometry.relu;
+    o.relu = geometry_.relu;
     return conv_max_pool_is_one_kernel(p, pool, o);
   }
 
   void fprop_pooled(Program& program, const Ref& x, const PoolProblem& pool, const Ref& y, const Ref& argmax) override {
     const ConvProblem p = problem(batch_of(x), x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
     ConvOptions o;
-    o.relu = geometry.relu;
+    o.relu = geometry_.relu;
     program.add({x, y, argmax}, [=, this, weight = weight(), bias = bias()](Run& run) {
       ConvOptions options = o;
       options.stream = run.stream;
@@ -220,28 +220,28 @@ class Conv final : public ConvBase {
         run.observer(name, "activations", all);
       }
     });
-    x_kept = x;
-    y_kept = {};  // its relu's gradient is the pool's
-    pieces = {};
+    x_kept_ = x;
+    y_kept_ = {};  // its relu's gradient is the pool's
+    pieces_ = {};
   }
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     close(program, dy);
-    ConvProblem p = problem(batch_of(x_kept), x_kept.dtype == Dtype::int8 || x_kept.dtype == Dtype::uint8);
+    ConvProblem p = problem(batch_of(x_kept_), x_kept_.dtype == Dtype::int8 || x_kept_.dtype == Dtype::uint8);
     p.y_pitch = dy.pitch;
     ConvOptions o;
     o.beta = sink.add ? 1.0F : 0.0F;
     const auto update = [&] {
-      add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr, {}, nullptr, pieces);
+      add_pass(program, ConvPass::update, p, dy, x_kept_, {}, nullptr, weight(), {}, nullptr, {}, nullptr, pieces_);
     };
     // First update, whose x ends there, but where it takes what bprop leaves.
     const bool left = sink.wanted && shares_pieces(ConvPass::bprop, p, o, relus.x_bits.valid());
-    if (left) pieces.dy = pieces_of(program, dy, p.k);
+    if (left) pieces_.dy = pieces_of(program, dy, p.k);
     if (!left) update();
     if (!sink.wanted) return {};
-    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
+    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept_.shape, setup.dtype);
     add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits, relus.x_bias,
-             {{}, pieces.dy});
+             {{}, pieces_.dy});
     if (left) update();
     return dx;
   }
@@ -251,7 +251,7 @@ class Conv final : public ConvBase {
     return program.make({static_cast<std::int64_t>(conv_pieces_bytes(t.size() / channels, channels))}, Dtype::uint8);
   }
 
-  Pieces pieces;
+  Pieces pieces_;
 };
 
 // The roles are turned around: what comes in is the convolution's dy, what goes out its dx.
@@ -260,7 +260,7 @@ class Deconv final : public ConvBase {
   using ConvBase::ConvBase;
   [[nodiscard]] const char* kind() const override { return "Deconv"; }
   [[nodiscard]] Config config() const override {
-    return config_of("DeconvLayer").set({"output_padding", geometry.output_padding.values()});
+    return config_of("DeconvLayer").set({"output_padding", geometry_.output_padding.values()});
   }
 
   Sample shape(const Sample& in) override {
@@ -269,14 +269,14 @@ class Deconv final : public ConvBase {
       throw TypeError("input has dtype " + std::string(name_of(in.dtype)) + "; needs float32, float16 or bfloat16");
     }
     ConvProblem p;
-    p.c = geometry.channels;
+    p.c = geometry_.channels;
     p.k = in.channels;
-    p.groups = geometry.groups;
-    p.filter = spatial("window", geometry.window, in.axes, 1);
-    p.stride = spatial("stride", geometry.stride, in.axes, 1);
-    p.pad = spatial("padding", geometry.padding, in.axes, 0);
-    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1);
-    const auto extra = spatial("output_padding", geometry.output_padding, in.axes, 0);
+    p.groups = geometry_.groups;
+    p.filter = spatial("window", geometry_.window, in.axes, 1);
+    p.stride = spatial("stride", geometry_.stride, in.axes, 1);
+    p.pad = spatial("padding", geometry_.padding, in.axes, 0);
+    p.dilation = spatial("dilation", geometry_.dilation, in.axes, 1);
+    const auto extra = spatial("output_padding", geometry_.output_padding, in.axes, 0);
     for (std::size_t i = 0; i < 3; ++i) {
       p.in[i] = (in.space[i] - 1) * p.stride[i] - 2 * p.pad[i] + p.dilation[i] * (p.filter[i] - 1) + 1 + extra[i];
       if (extra[i] >= p.stride[i] && extra[i] > 0) {
@@ -292,7 +292,7 @@ class Deconv final : public ConvBase {
     out.space = p.in;
     out.channels = p.c;
     static_cast<void>(p.out());
-    shapes = p;
+    shapes_ = p;
     return out;
   }
 
@@ -307,24 +307,24 @@ class Deconv final : public ConvBase {
         bias_add(t, b->value, last, t, run.rounding(y.size()), run.stream);
       });
     }
-    if (geometry.relu) {
+    if (geometry_.relu) {
       program.add({y}, [=](Run& run) {
         Tensor t = run.tensor(y);
         activation_fprop(Activation::relu, t, t, 0.01F, {}, run.stream);
       });
     }
-    y.disposable = !program.training() || !geometry.relu;
-    x_kept = x;
-    y_kept = y;
+    y.disposable = !program.training() || !geometry_.relu;
+    x_kept_ = x;
+    y_kept_ = y;
     return y;
   }
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     close(program, dy);
-    const ConvProblem p = problem(batch_of(x_kept), false);
-    add_pass(program, ConvPass::update, p, x_kept, dy, {}, nullptr, weight(), {}, nullptr);
+    const ConvProblem p = problem(batch_of(x_kept_), false);
+    add_pass(program, ConvPass::update, p, x_kept_, dy, {}, nullptr, weight(), {}, nullptr);
     if (!sink.wanted) return {};
-    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
+    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept_.shape, setup.dtype);
     ConvOptions o;
     o.beta = sink.add ? 1.0F : 0.0F;
     add_pass(program, ConvPass::fprop, p, dy, {}, dx, weight(), nullptr, o, nullptr);

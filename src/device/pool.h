@@ -3,12 +3,12 @@
 // that graph: it serves further work of the same stream in the same capture, and nothing else until release_captured().
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -73,7 +73,9 @@ class Pool {
     std::uint64_t graph;
     StreamId stream;  // that used it; kSeveral: more than one, whose branches of the graph nobody knows to be ordered
     std::size_t bytes;
-    auto operator<=>(const Captured&) const = default;
+    friend bool operator<(const Captured& x, const Captured& y) {
+      return std::tie(x.graph, x.stream, x.bytes) < std::tie(y.graph, y.stream, y.bytes);
+    }
   };
   static constexpr StreamId kSeveral = ~StreamId{0};
   std::map<Captured, std::vector<std::uint64_t>> captured_;
