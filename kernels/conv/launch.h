@@ -78,7 +78,7 @@ split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epi
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            StreamId stream, const Forced& forced = {});
 
-// conv_if.sass: the whole pass in one part, if the device finds operands out of range (lib/sm_90a/ranges.sass), unless it has been
+// conv_if.sass: the whole pass in one part, if the device finds operands out of range (lib/sm_90a/pieces/ranges.sass), unless it has been
 // computed from two pieces.
 void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
               const Epilogue& epilogue, StreamId stream, std::uint64_t ranges, std::int64_t most_exponents,

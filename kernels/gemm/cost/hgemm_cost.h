@@ -42,7 +42,7 @@ std::int64_t tiles_down_first(const GemmProblem& problem, const Tile& tile);
 
 // Microseconds, roughly; only the order counts.
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
-// What a launch of lib/sm_90a/tiles.sass costs beside its blocks, in microseconds: hgemm.sass's own, which other producers replace.
+// What a launch of lib/sm_90a/tiles/tiles.sass costs beside its blocks, in microseconds: hgemm.sass's own, which other producers replace.
 struct Rates {
   double start = 2.21, early_start = 0.97;       // to the first products: after the work ahead, and beside its end
   double tile = 0.784;                           // between the tiles of a CTA, for each 64 columns

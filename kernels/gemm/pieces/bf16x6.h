@@ -45,7 +45,7 @@ inline constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
 // rounded as the total is. 128 of them have half the error of multiply-adds, whose long sums are cut, too.
 std::int64_t least_splits(std::int64_t chunks);
 
-// Above it, sums of so many products may overflow: lib/sm_90a/ranges.sass.
+// Above it, sums of so many products may overflow: lib/sm_90a/pieces/ranges.sass.
 std::int64_t most_exponents(std::int64_t products);
 
 // Of precision tensor, with types and sizes that the kernels take.
@@ -61,7 +61,7 @@ double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t split
             int multiprocessors);  // microseconds
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 
-// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/halves.sass. verdict 0: it has not.
+// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/pieces/halves.sass. verdict 0: it has not.
 struct Unless {
   std::uint64_t verdict = 0;
   std::int64_t most_small = 0, most_scales = 0;

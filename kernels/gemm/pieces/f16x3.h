@@ -65,7 +65,7 @@ struct Groups {
   std::int64_t length = 0, share = 0, last_share = 0, step = 0;
 };
 Groups groups_of(const pieces::Side& operand);
-// Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. Sums of `products`; the operands' elements that meet lie along
+// Where the verdict is, and what it compares with: lib/sm_90a/pieces/halves.sass. Sums of `products`; the operands' elements that meet lie along
 // axes of length `k`, which are all of a sum or parts of it.
 bf16x6::Unless unless(std::uint64_t verdict, const Source& a, const Source& b, std::int64_t k, std::int64_t products);
 // The most that the share of a group of A (B) with lost elements, and that of any of the other operand, may be together.

@@ -50,7 +50,7 @@ struct Side {
     return map;
   }
 
-  // Of the operand itself, for blocks of 64 k and `rows` of the other axis, in boxes whose lines have 128 bytes: lib/sm_90a/float_rows.sass.
+  // Of the operand itself, for blocks of 64 k and `rows` of the other axis, in boxes whose lines have 128 bytes: lib/sm_90a/pieces/float_rows.sass.
   [[nodiscard]] TensorMap whole_map(int rows) const {
     constexpr std::uint32_t kLine = 32, kBlock = 64;
     TensorMap map;

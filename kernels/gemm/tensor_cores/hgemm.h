@@ -40,7 +40,7 @@ Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t spl
 // CTA of a cluster finishes.
 void put_cluster(Values& v, const GemmProblem& problem, std::int64_t blocks, std::int64_t splits, std::int64_t share);
 
-// Of a kernel of lib/sm_90a/tiles.sass: its grid, and its parameters after the maps. divisor: `depth`.
+// Of a kernel of lib/sm_90a/tiles/tiles.sass: its grid, and its parameters after the maps. divisor: `depth`.
 // groups: products of this shape in the launch of a kernel with GROUPED = 1, whose results lie stride_c apart.
 Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
                 std::int64_t groups = 1);
