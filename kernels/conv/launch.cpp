@@ -243,7 +243,7 @@ void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPoi
     const std::int64_t rows = std::min(ceil_div(l.m, kernel->number("BM")), std::max<std::int64_t>(kMost / beside, 1));
     Grid grid = {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns),
                  static_cast<std::uint32_t>(l.groups * l.splits)};
-    grid.early = unless.verdict != 0;
+    grid.early = unless.statistics != 0;
     values.launch(device, *kernel, grid, stream);
   }
 }

@@ -149,7 +149,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan, const Pi
   const auto found = [&](const Kernel& kernel) {  // where kernels read what others have found
     std::vector<Patch> all;
     if (!strict) all.push_back({at(kernel, "ranges"), &Call::workspace, 0});
-    if (two) all.push_back({at(kernel, "halves"), &Call::workspace, room.verdict});
+    if (two) all.push_back({at(kernel, "halves"), &Call::workspace, room.statistics});
     return all;
   };
   const auto split = [&](const bf16x6::Launch& l, bool first) {
@@ -184,7 +184,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan, const Pi
     const auto x = large_a ? &Call::b : &Call::a;
     const PiecesAt& kept_x = large_a ? problem.b_pieces : problem.a_pieces;
     const bool both = of.looks_at_large != nullptr && of.looks_at_large(problem, plan.splits);  // it is the launch's a
-    const std::uint64_t words_at = (two ? room.verdict : 0) + (large_a && !both ? kept::kWords : 0);
+    const std::uint64_t words_at = (two ? room.statistics : 0) + (large_a && !both ? kept::kWords : 0);
     Step first;  // which else knows the small operand as its a
     first.launch = {part_of(*l.kernel, l.grid, l.values),
                     {{at(*l.kernel, two ? "halves" : "ranges"), &Call::workspace, words_at},
@@ -229,7 +229,7 @@ void Prepared::add_tail(const GemmProblem& problem, const f16x3::Tail& tail) {
   const auto add = [&](const Kernel& kernel, const Grid& grid, const Values& values, const char* c, bool finishes) {
     Step x;
     x.launch = {part_of(kernel, grid, values),
-                {{offset_of(kernel, "halves", kNone), &Call::workspace, bf16x6::room(problem, 1).verdict}}};
+                {{offset_of(kernel, "halves", kNone), &Call::workspace, bf16x6::room(problem, 1).statistics}}};
     x.product = finishes;
     x.finish = finish_of(kernel, c);
     x.finish.out_plus = plus.c, x.finish.bias_plus = plus.bias, x.finish.offset_plus = plus.rounding;

@@ -105,8 +105,8 @@ float in_pieces(TensorChain& core, const Order& order, const Terms& t, std::int6
   return total;
 }
 
-// Two float16 numbers, of which the first has ten bits and the second counts 2^-10 and leans away from 0 as x lies, for x 2^(138 - e).
-std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e, std::int64_t lean) {
+// Two float16 numbers, of which the first has ten bits and the second counts 2^-10 and is rounded with a bias away from 0, for x 2^(138 - e).
+std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e, std::int64_t round_bias) {
   constexpr float kLow = 0x1p10F;
   constexpr std::uint32_t kHalf = 0x2000;  // of what lies after ten bits
   std::array<std::vector<float>, 2> out;
@@ -115,8 +115,8 @@ std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e, 
     const auto ten = std::bit_cast<float>((std::bit_cast<std::uint32_t>(scaled) + kHalf) & ~(2 * kHalf - 1));
     out[0].push_back(static_cast<float>(half_value(half_bits(ten))));
     const float rest = (scaled - out[0].back()) * kLow;
-    const float leant = rest + std::copysign(std::ldexp(std::abs(rest) * static_cast<float>(lean), -16), scaled);
-    out[1].push_back(static_cast<float>(half_value(half_bits(leant))));
+    const float biased = rest + std::copysign(std::ldexp(std::abs(rest) * static_cast<float>(round_bias), -16), scaled);
+    out[1].push_back(static_cast<float>(half_value(half_bits(biased))));
   }
   return out;
 }
@@ -129,8 +129,8 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
   const std::int64_t most = order.number("total", 0);
   const std::int64_t block = order.number("block", 0);
   const auto step = static_cast<std::size_t>(order.number("step", 0));
-  const auto a = halves_of(t.a, cut.e_a, order.number("lean", 0));
-  const auto b = halves_of(t.b, cut.e_b, order.number("lean", 0));
+  const auto a = halves_of(t.a, cut.e_a, order.number("round_bias", 0));
+  const auto b = halves_of(t.b, cut.e_b, order.number("round_bias", 0));
   float total = 0;
   float before = 0;
   for (std::int64_t begin = from; begin < to; begin += chunk) {
@@ -181,7 +181,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows", "taps"}},
       {"pieces", {"chunk", "step", "total"}},
-      {"halves", {"chunk", "step", "lean", "total", "block"}},
+      {"halves", {"chunk", "step", "round_bias", "total", "block"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},

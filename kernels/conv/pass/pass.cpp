@@ -434,7 +434,7 @@ Pass::Launch Pass::of_classes(const classes::Launch& c, const Pixels& gathered, 
 double Pass::microseconds_of(const Launch& l) const {
   const hconv::Work work = plain_work(l);
   if (!in_pieces()) return hconv::microseconds(work);
-  return pieces::product_microseconds(work, unless_.verdict != 0 ? pieces::kTwo : pieces::kThree);
+  return pieces::product_microseconds(work, unless_.statistics != 0 ? pieces::kTwo : pieces::kThree);
 }
 
 // All classes at once, if that is possible and faster than side by side with copies to their places: a function of the problem alone.

@@ -91,10 +91,10 @@ void Pass::run_pieces() {
       both = {from1, from2, in1.address, in2.address, shared(roles.in1), shared(roles.in2)};
       if (both.in1_shared.address != 0) moved1_ = two_pieces::shared_at(both.in1_shared) - in1.address;
       if (both.in2_shared.address != 0) moved2_ = two_pieces::shared_at(both.in2_shared) - in2.address;
-      const std::uint64_t verdict = arena_.take(bf16x6::kVerdictBytes);
+      const std::uint64_t statistics = arena_.take(bf16x6::kStatisticsBytes);
       forced_ = two_pieces::behind(forced_);
-      unless_ = two_pieces::unless(pass_, both, verdict, products);
-      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, verdict, add_lost_next, stream_.handle());
+      unless_ = two_pieces::unless(pass_, both, statistics, products);
+      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, statistics, add_lost_next, stream_.handle());
     }
     if (device_ != nullptr && split_) {
       pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
@@ -150,7 +150,7 @@ void Pass::launch_pieces(const Launch& l, const Packs& packs) {
   const hconv::Work work = work_of(l, packs);
   const bool uncut = e_.beta != 0 || !l.classes.empty();
   Forced forced = forced_;
-  if (unless_.verdict != 0) {
+  if (unless_.statistics != 0) {
     Launch first = l;
     first.of_two_pieces = true;
     first.a.address += moved1_;

@@ -115,21 +115,21 @@ std::int64_t shared_bytes(std::int64_t pixels, std::int64_t channels) {
   return f16x3::Source::kWithoutBytes + 2 * f16x3::kPieces * pixels * bf16x6::pitch_of(channels);
 }
 
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool add_lost_next,
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t statistics, bool add_lost_next,
            StreamId stream) {
   Sources s = sources_of(pass, operands);
   if (add_lost_next) leave_out(pass, s);
   share(s.in1, operands.in1_shared);
   share(s.in2, operands.in2_shared);
-  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, verdict, kLean);
+  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, statistics, kRoundBias);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 
 // Pixels of x that meet those of dy are no groups of neighbours, as strides and edges have it, and both may be zero for the most part: update
 // needs good precision of all elements that are not left out.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products) {
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t statistics, std::int64_t products) {
   const Sources s = sources_of(pass, operands);
-  bf16x6::Unless out = f16x3::unless(verdict, s.in1, s.in2, operands.in1.channels, products);
+  bf16x6::Unless out = f16x3::unless(statistics, s.in1, s.in2, operands.in1.channels, products);
   if (pass == ConvPass::update) {
     out.most_small = 0;
   } else {

@@ -14,7 +14,7 @@
 
 namespace nervanagpu::conv_detail::two_pieces {
 
-inline constexpr std::int64_t kLean = 1;  // of pieces, `lean` of f16x2.sass; conv_f16x3.sass says it in its class
+inline constexpr std::int64_t kRoundBias = 1;  // of pieces: f16x2.sass; conv_f16x3.sass says it in its class
 
 // Asked for by name ("_f16", and the end of a name of conv_f16x3.sass), or faster than all other ways of pieces.h, of sums that are not
 // short (errors: docs/lab/f16x3.md): a function of the problem alone. Not where a number of splits is given.
@@ -37,11 +37,11 @@ std::int64_t shared_bytes(std::int64_t pixels, std::int64_t channels);
 bool can_share(ConvPass pass, const ConvProblem& p, Role role, const Epilogue& epilogue);
 // Whether add_lost() can follow: after sums that are rounded to nearest, masked or not.
 bool can_add_lost(ConvPass pass, const Epilogue& epilogue);
-// f16x2.sass for both. What it finds goes to `verdict`, bf16x6::kVerdictBytes. add_lost_next: add_lost() follows.
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t verdict, bool add_lost_next,
+// f16x2.sass for both. Its statistics of the elements go to `statistics`, bf16x6::kStatisticsBytes. add_lost_next: add_lost() follows.
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t statistics, bool add_lost_next,
            StreamId stream);
 // What all kernels after look at. Sums of `products`.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t verdict, std::int64_t products);
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t statistics, std::int64_t products);
 // After the kernels that have written dx (bprop) or dw, dx with e.mask applied, if there is one.
 void add_lost(Device& device, ConvPass pass, const ConvProblem& p, const Operands& operands, const Pixels& out,
               const Epilogue& e, const bf16x6::Unless& unless, StreamId stream);

@@ -137,11 +137,11 @@ Room room(const GemmProblem& p, std::int64_t splits, std::int64_t kept) {
   constexpr std::int64_t kLine = 256;
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
-  out.verdict = kRangeBytes;
+  out.statistics = kRangeBytes;
   const auto bytes = [&](const Side& s, const PiecesAt& x) {
     return kept != 0 && kept::has(x, kept) ? 0 : lines(s.bytes(kPieces));
   };
-  out.a = kRangeBytes + kVerdictBytes;
+  out.a = kRangeBytes + kStatisticsBytes;
   out.b = out.a + bytes(a_of(p), p.a_pieces);
   out.partial_sums = out.b + bytes(b_of(p), p.b_pieces);
   out.bytes = out.partial_sums + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
@@ -156,7 +156,7 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device, const Unless& unless) {
   GemmProblem q = of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
-  if (splits == 1 && unless.verdict == 0) q.mask = p.mask;  // its epilogue's
+  if (splits == 1 && unless.statistics == 0) q.mask = p.mask;  // its epilogue's
   Values v;
   hgemm::put_maps(v, device, maps(kernel, p));
   hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
@@ -187,7 +187,7 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   Grid grid = {256, 2, 1};
-  grid.early = unless.verdict != 0;
+  grid.early = unless.statistics != 0;
   return {kernel, grid, v};
 }
 
@@ -195,7 +195,7 @@ Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits
   const Room where = room(p, splits);
   Split a = split_of(a_of(p), p.workspace + where.a);
   Split b = split_of(b_of(p), p.workspace + where.b);
-  if (unless.verdict == 0) {  // after f16x3.sass pieces that are kept are two
+  if (unless.statistics == 0) {  // after f16x3.sass pieces that are kept are two
     a.kept = kept::words(p.a_pieces, kPieces, false);
     b.kept = kept::words(p.b_pieces, kPieces, false);
   }
@@ -223,7 +223,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
     out.grid.x = static_cast<std::uint32_t>(ceil_div(p.m, kernel->number("BM")));
     out.grid.y = static_cast<std::uint32_t>(ceil_div(p.n, kernel->number("BN")));
     out.grid.z = static_cast<std::uint32_t>(p.batch > 1 ? p.batch : splits);
-    out.grid.early = unless.verdict != 0;
+    out.grid.early = unless.statistics != 0;
     return out;
   }
   throw InvalidArgument("gemm: no kernel gemm_if for m " + std::to_string(p.m) + ", n " + std::to_string(p.n) + ", k " +

@@ -20,7 +20,7 @@ namespace nervanagpu::bf16x6 {
 inline constexpr std::int64_t kPieces = 3;
 inline constexpr std::int64_t kRangeBytes =
     2 * 256 * 4;  // where bf16x3.sass leaves how large an operand's elements are
-inline constexpr std::int64_t kVerdictBytes = 3 * kRangeBytes;  // where f16x2.sass leaves what it has found
+inline constexpr std::int64_t kStatisticsBytes = 3 * kRangeBytes;  // where f16x2.sass leaves what it has found
 
 // Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
 // (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).
@@ -61,9 +61,9 @@ double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t split
             int multiprocessors);  // microseconds
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 
-// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/pieces/halves.sass. verdict 0: it has not.
+// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/pieces/halves.sass. statistics 0: it has not.
 struct Unless {
-  std::uint64_t verdict = 0;
+  std::uint64_t statistics = 0;
   std::int64_t most_small = 0, most_scales = 0;
   // Of groups with lost elements, of A and of B; 0: they are not looked at by themselves.
   struct Lossy {
@@ -71,7 +71,7 @@ struct Unless {
   } most_lossy;
 
   Values& put(Values& v) const {
-    return v.u64(verdict).u32(most_small | most_lossy.a << 8 | most_lossy.b << 16).u32(most_scales);
+    return v.u64(statistics).u32(most_small | most_lossy.a << 8 | most_lossy.b << 16).u32(most_scales);
   }
 };
 
@@ -80,10 +80,10 @@ Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t spl
               const Unless& unless = {});
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 
-// The workspace: the ranges at its beginning; then, that many bytes from there, f16x2.sass's verdict, pieces of a, of b,
+// The workspace: the ranges at its beginning; then, that many bytes from there, f16x2.sass's statistics, pieces of a, of b,
 // and partial sums. The pieces of f16x3.h lie where bfloat16 ones do, if those are needed.
 struct Room {
-  std::size_t verdict = 0, a = 0, b = 0, partial_sums = 0;
+  std::size_t statistics = 0, a = 0, b = 0, partial_sums = 0;
   std::size_t bytes = 0;  // in all
 };
 // kept: operands whose pieces are kept, so many, have no room: no kernel of the product writes any.

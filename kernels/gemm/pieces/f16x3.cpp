@@ -84,14 +84,15 @@ Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multip
   return out;
 }
 
-bf16x6::Unless unless(std::uint64_t verdict, const Source& a, const Source& b, std::int64_t k, std::int64_t products) {
+bf16x6::Unless unless(std::uint64_t statistics, const Source& a, const Source& b, std::int64_t k,
+                      std::int64_t products) {
   constexpr std::int64_t kMostSmall = 56;  // 7/8 of k, in 64ths
   constexpr int kMostScales = 370;
   const auto padded = [&](const Source& s) {  // counts of rows are shares of what they have of a group
     const std::int64_t group = s.k_inside ? 1 : std::int64_t{1} << down_log(s.rows);
     return ceil_div(k, group) * group;
   };
-  return {verdict,
+  return {statistics,
           kMostSmall * k / std::max(padded(a), padded(b)),
           kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(products - 1))),
           {}};
@@ -122,7 +123,8 @@ bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t 
 }
 
 bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
-  return unless(p.workspace + bf16x6::room(p, splits).verdict, source_of(a_of(p), 0), source_of(b_of(p), 0), p.k, p.k);
+  return unless(p.workspace + bf16x6::room(p, splits).statistics, source_of(a_of(p), 0), source_of(b_of(p), 0), p.k,
+                p.k);
 }
 
 namespace {
@@ -173,8 +175,8 @@ bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& p, cons
           values_of(*best, p, q, tail.splits, nullptr, tail_maps(*best, p, tail))};
 }
 
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t verdict,
-                     std::int64_t lean) {
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t statistics,
+                     std::int64_t round_bias) {
   constexpr std::int64_t kSize = 4;
   Values v;
   std::string name = "f16x2_";
@@ -198,7 +200,7 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
   };
   put(a);
   put(b);
-  v.u32(lean).u64(verdict);
+  v.u32(round_bias).u64(statistics);
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   return {kernel, {256, 2, 1}, v};
@@ -210,14 +212,14 @@ bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_
   Source b = source_of(b_of(p), p.workspace + where.b);
   a.rows.kept = kept::words(p.a_pieces, kPieces, a.k_inside);
   b.rows.kept = kept::words(p.b_pieces, kPieces, b.k_inside);
-  return split(registry, a, b, p.workspace + where.verdict, kLean);
+  return split(registry, a, b, p.workspace + where.statistics, kRoundBias);
 }
 
 bf16x6::Launch split_one(const Registry& registry, const Side& operand, std::uint64_t to, std::uint64_t words,
                          const PiecesAt& kept) {
   Source one = source_of(operand, to);
   one.rows.kept = kept::words(kept, kPieces, one.k_inside);
-  bf16x6::Launch l = split(registry, one, one, words, kLean);
+  bf16x6::Launch l = split(registry, one, one, words, kRoundBias);
   l.grid.y = 1;
   return l;
 }

@@ -20,7 +20,7 @@
 namespace nervanagpu::f16x3 {
 
 inline constexpr std::int64_t kPieces = 2;
-inline constexpr std::int64_t kLean = 11;  // of pieces, `lean` of f16x2.sass; f16x3.sass says it in its class
+inline constexpr std::int64_t kRoundBias = 11;  // of pieces: f16x2.sass; f16x3.sass says it in its class
 
 // Microseconds of a chunk of 64 k, 128 rows: docs/lab/f16x3.md.
 inline constexpr std::array kWidths = {bf16x6::Width{64, 0.66}, bf16x6::Width{128, 1.14}, bf16x6::Width{192, 1.62}};
@@ -53,9 +53,9 @@ struct Source {
   std::uint64_t without_lost = 0;
   static constexpr std::int64_t kWithoutBytes = 256 * (4 + 8);
 };
-// f16x2.sass for both operands; `verdict` takes bf16x6::kVerdictBytes. lean: that of the kernel that multiplies.
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t verdict,
-                     std::int64_t lean);
+// f16x2.sass for both operands; `statistics` takes bf16x6::kStatisticsBytes. round_bias: that of the kernel that multiplies.
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t statistics,
+                     std::int64_t round_bias);
 // One operand, and its words.
 bf16x6::Launch split_one(const Registry& registry, const pieces::Side& operand, std::uint64_t to, std::uint64_t words,
                          const PiecesAt& kept);
@@ -65,9 +65,10 @@ struct Groups {
   std::int64_t length = 0, share = 0, last_share = 0, step = 0;
 };
 Groups groups_of(const pieces::Side& operand);
-// Where the verdict is, and what it compares with: lib/sm_90a/pieces/halves.sass. Sums of `products`; the operands' elements that meet lie along
+// Where the statistics are, and what they are compared with: lib/sm_90a/pieces/halves.sass. Sums of `products`; the operands' elements that meet lie along
 // axes of length `k`, which are all of a sum or parts of it.
-bf16x6::Unless unless(std::uint64_t verdict, const Source& a, const Source& b, std::int64_t k, std::int64_t products);
+bf16x6::Unless unless(std::uint64_t statistics, const Source& a, const Source& b, std::int64_t k,
+                      std::int64_t products);
 // The most that the share of a group of A (B) with lost elements, and that of any of the other operand, may be together.
 bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t k);
 

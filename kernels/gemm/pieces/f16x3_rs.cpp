@@ -19,7 +19,7 @@ using pieces::chunks_of;
 using pieces::Side;
 
 constexpr int kRows = 128;               // of the large operand, a tile
-constexpr std::int64_t kMostCtas = 256;  // words of an operand, at `verdict`
+constexpr std::int64_t kMostCtas = 256;  // words of an operand, at `statistics`
 constexpr std::int64_t kMaxSums = 1LL << 31;
 constexpr std::int64_t kChunk = 64;  // of k
 
@@ -130,12 +130,12 @@ Values values(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device
   const std::int64_t tiles = tiles_of(p, of_a, k.number("BN"), 1);
   Values v;
   hgemm::put_maps(v, device, maps(k, p));
-  v.u64(p.workspace + where.partial_sums).u64(p.workspace + where.verdict).u64(large.from.address);
+  v.u64(p.workspace + where.partial_sums).u64(p.workspace + where.statistics).u64(large.from.address);
   v.u32(p.m).u32(p.n).u32(p.k).u32(blocks).u32(chunks).u32(tiles * ceil_div(chunks, blocks));
   v.divisor(tiles).divisor(across);
   v.u32(groups.length / 16).u32(groups.share).u32(groups.last_share);
   v.u32(large.units()).divisor(ceil_div(large.inner, pieces::kUnit)).divisor(large.outer);
-  v.u32(groups.step).u32(4 * large.from.leading).u32(f16x3::kLean);
+  v.u32(groups.step).u32(4 * large.from.leading).u32(f16x3::kRoundBias);
   return v;
 }
 
@@ -152,7 +152,7 @@ bf16x6::Launch split(const Registry& registry, const Kernel& kernel, const GemmP
   const bf16x6::Room where = room(kernel, p, splits);
   const bool of_a = large_a(kernel);
   return f16x3::split_one(registry, of_a ? b_of(p) : a_of(p), p.workspace + (of_a ? where.b : where.a),
-                          p.workspace + where.verdict + (of_a ? kept::kWords : 0), of_a ? p.b_pieces : p.a_pieces);
+                          p.workspace + where.statistics + (of_a ? kept::kWords : 0), of_a ? p.b_pieces : p.a_pieces);
 }
 
 }  // namespace nervanagpu::f16x3_rs

@@ -155,7 +155,7 @@ TEST_P(TwoPiecesTest, ErrorsAreSmall) {
   }
 }
 
-// Of positive numbers what HGMMA cuts off adds up. Pieces that did not lean would have three quarters of the chains' squares and more (2,304 products).
+// Of positive numbers what HGMMA cuts off adds up. Pieces without the bias would have three quarters of the chains' squares and more (2,304 products).
 TEST_P(TwoPiecesTest, ErrorsOfPositiveNumbers) {
   if (checked() || idle()) return;
   std::mt19937 random(20);

@@ -57,7 +57,7 @@ def test_errors_beside_multiply_adds(name: str, m: int, n: int, k: int, tile: st
 
 @pytest.mark.parametrize("k", [768, 1024])
 def test_positive_numbers_beside_short_chains(k: int) -> None:
-    """What HGMMA cuts off adds up: without leaning it would be 1.1 to 1.5 times the error of chains of 256."""
+    """What HGMMA cuts off adds up: without the bias it would be 1.1 to 1.5 times the error of chains of 256."""
     r = np.random.default_rng(6)
     for name in ("uniform", "exponential"):
         a, b = DISTRIBUTIONS[name](r, (130, k)), DISTRIBUTIONS[name](r, (k, 200))
