@@ -35,7 +35,8 @@ struct Atom {
   static constexpr Location kExternal = -2;
   Location base = kNumber;
   std::uint32_t add = 0;
-  friend auto operator<=>(const Atom&, const Atom&) = default;
+  friend bool operator==(const Atom&, const Atom&) = default;
+  friend bool operator<(const Atom& x, const Atom& y) { return x.base != y.base ? x.base < y.base : x.add < y.add; }
 };
 
 // All that it may hold: some atoms in order, or anything.

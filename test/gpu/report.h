@@ -20,7 +20,9 @@ namespace nervanagpu::gpu_test {
 
 struct Key {
   std::string op, type, pass, against;
-  auto operator<=>(const Key&) const = default;
+  friend bool operator<(const Key& x, const Key& y) {
+    return std::tie(x.op, x.type, x.pass, x.against) < std::tie(y.op, y.type, y.pass, y.against);
+  }
 };
 
 class Report {

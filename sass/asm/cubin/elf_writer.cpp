@@ -88,6 +88,7 @@ Bytes ElfWriter::finish(std::uint32_t e_flags, CubinAbi abi) const {
 
   Names section_names;
   std::vector<std::uint32_t> name_offsets;
+  name_offsets.reserve(all.size());
   for (const ElfSection& s : all) name_offsets.push_back(section_names.add(s.name));
   all[1].data = section_names.take();
 
