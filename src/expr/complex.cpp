@@ -43,7 +43,7 @@ Parts parts_of(const NodePtr& n) {
 }
 
 NodePtr pair_of(const NodePtr& re, const NodePtr& im) {
-  const auto n = std::make_shared<Node>();
+  auto n = std::make_shared<Node>();
   n->op = ExprOp::complex;
   n->dtype = complex_of(re->dtype);
   n->shape = common_shape(re->shape, im->shape);
