@@ -101,7 +101,7 @@ std::vector<int> axes_of(const char* function, const std::int32_t* axes, std::si
 
 // What every function that makes an expression does.
 template <class F>
-ng_status make(const char* function, ng_expr** expr, const F& f) noexcept {
+ng_status make(const char* function, ng_expr** expr, const F& f) {
   return guarded([&] {
     if (expr == nullptr) refuse(function, "expr", "null", "where to put the expression");
     *expr = nullptr;
