@@ -52,7 +52,7 @@ Tensor Tensor::adopt_host(void* memory, Shape shape, Shape strides, Dtype dtype,
                           bool read_only) {
   Owed owed(std::move(give_back));
   const auto place = reinterpret_cast<std::uint64_t>(memory);
-  const Tensor seen = wrap(place, std::move(shape), std::move(strides), dtype);  // checks everything
+  Tensor seen = wrap(place, std::move(shape), std::move(strides), dtype);  // checks everything
   if (seen.size() == 0) return seen;
   const Span s = span_of(seen);
   Device& device = current_device();
