@@ -217,7 +217,8 @@ def _avg_pool(axes: int) -> Callable[..., Tensor]:
             need(all(n >= k for n, k in zip(whole.shape[2:], size, strict=True)), f"{tuple(x.shape)} of windows {size}")
         if ceil_mode or divisor_override is not None:
             plan = pool_windows.Means(whole, size, step, pad, ceil_mode, count_include_pad, divisor_override)
-            y = lying_as(whole, plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True)))
+            y = plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True))
+            y = y.contiguous() if axes == 3 and divisor_override is not None else lying_as(whole, y)  # as aten's lie
         else:
             y = AVG_POOL(whole, size, step, pad, count_include_pad)
         return y if whole is x else y[0]
@@ -236,7 +237,8 @@ def _avg_pool_backward(axes: int) -> Callable[..., Tensor]:
             plan = pool_windows.Means(whole, size, step, pad, ceil, count, divisor)
             inner = plan.gradient_inside(dy, size, step, pad)
             dx = AVG_POOL_BACKWARD(inner, plan.inside(whole), size, step, pad, True)
-            dx = lying_as(whole, plan.gradient_outside(dx))
+            dx = plan.gradient_outside(dx)
+            dx = dx.contiguous() if axes == 3 and divisor is not None else lying_as(whole, dx)
         else:
             dx = AVG_POOL_BACKWARD(dy, whole, size, step, pad, count)
         return dx if whole is x else dx[0]

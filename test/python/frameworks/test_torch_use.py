@@ -425,6 +425,25 @@ def test_gradients_of_pools_lie_as_torchs(form: Any) -> None:
 # --- compiled (overrides.cpp) ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("options", [{}, {"ceil_mode": True}, {"divisor_override": 2}], ids=str)
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_pools_of_volumes_lie_as_torchs(kind: str, options: dict[str, Any]) -> None:
+    """With a divisor aten's average of channels last is contiguous, and a view may follow."""
+    if kind == "max" and "divisor_override" in options:
+        pytest.skip("an average's")
+    x = rand(2, 3, 5, 4, 5).to(memory_format=torch.channels_last_3d).requires_grad_()
+    pool = getattr(F, f"{kind}_pool3d")
+    want = pool(x, 2, 1, **options)
+    by = rand(*want.shape)
+    (wanted,) = torch.autograd.grad(want, x, by)
+    with ngt.use():
+        got = pool(x, 2, 1, **options)
+        (found,) = torch.autograd.grad(got, x, by)
+    assert near(got, want, 2e-5) and near(found, wanted, 2e-5)
+    assert (got.stride(), found.stride()) == (want.stride(), wanted.stride())
+    assert not any(c["fallback"] for c in ngt.calls().values())
+
+
 def compiled(name: str) -> int:
     """How often aten's operator ran without Python."""
     from nervanagpu.torch import override
