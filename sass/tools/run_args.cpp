@@ -11,6 +11,7 @@
 #include "sass/asm/template/expr.h"
 #include "sass/asm/template/manifest.h"
 #include "sass/file.h"
+#include "sass/half.h"
 #include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {
@@ -20,29 +21,6 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 34;
 
 bool is_signed(ParamType t) {
   return t == ParamType::s8 || t == ParamType::s16 || t == ParamType::s32 || t == ParamType::s64;
-}
-
-// IEEE binary16, round to nearest even.
-std::uint16_t to_half(double v) {
-  const std::uint16_t sign = std::signbit(v) ? 0x8000 : 0;
-  if (std::isnan(v)) return 0x7fff;
-  const double a = std::fabs(v);
-  if (a >= 65520.0) return sign | 0x7c00;
-  int e = 0;
-  std::frexp(a, &e);
-  const int exponent = a == 0 ? -14 : std::max(e - 1, -14);
-  const double scaled = std::nearbyint(std::ldexp(a, 10 - exponent));  // 10 fraction bits, ties to even
-  const auto bits = static_cast<unsigned>(scaled);
-  // Subnormals lack the hidden bit; a carry out of the fraction moves into the exponent by itself.
-  return static_cast<std::uint16_t>(sign + (static_cast<unsigned>(exponent + 14) << 10U) + bits);
-}
-
-double from_half(std::uint16_t h) {
-  const int exponent = (h >> 10U) & 31;
-  const int fraction = h & 1023;
-  const double sign = (h & 0x8000) != 0 ? -1 : 1;
-  if (exponent == 31) return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * INFINITY;
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
 }
 
 void store_bits(RunArg& a, std::uint64_t i, std::uint64_t bits) {

@@ -3,27 +3,20 @@
 #include <bit>
 #include <cmath>
 
+#include "sass/half.h"
+
 namespace nervanagpu {
 
+// A NaN keeps its sign, as NumPy's does; the chip's does not.
 std::uint16_t half_bits(double value) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  if (std::isnan(value)) return sign | 0x7e00;
-  const double size = std::fabs(value);
-  if (size >= 65520.0) return sign | 0x7c00;  // half way to 2^16 and above: infinity
-  if (size == 0.0) return sign;
-  const int exponent = std::ilogb(size) < -14 ? -14 : std::ilogb(size);
-  // In units of the last place; exact, and nearbyint rounds to even.
-  const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
-  // A carry out of the significand goes into the exponent by itself.
-  return static_cast<std::uint16_t>(sign | (units + (static_cast<std::uint32_t>(exponent + 14) << 10)));
+  if (std::isnan(value)) return std::signbit(value) ? 0xfe00 : 0x7e00;
+  return sass::to_half(value);
 }
 
 double half_value(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const int fraction = bits & 0x3ff;
-  double size = std::ldexp(exponent == 0 ? fraction : fraction | 0x400, (exponent == 0 ? 1 : exponent) - 25);
-  if (exponent == 31) size = fraction == 0 ? HUGE_VAL : std::nan("");
-  return (bits & 0x8000) != 0 ? -size : size;
+  const double value = sass::from_half(bits);
+  if (std::isnan(value)) return (bits & 0x8000) != 0 ? -std::nan("") : std::nan("");
+  return value;
 }
 
 std::uint16_t bfloat_bits(double value) {

@@ -1,5 +1,5 @@
 // Atomics of several floats, each a step of its own, and of 128 bits: every thread has its own 16 bytes.
-#include "sass/emulate/lanes/half_math.h"
+#include "sass/half.h"
 #include "test/cudac/program.h"
 
 namespace nervanagpu::test {
@@ -21,7 +21,7 @@ float bfloat(std::uint32_t half) {
   return std::bit_cast<float>(half << 16);
 }
 float half_float(std::uint32_t half) {
-  return sass::emulate::from_half(static_cast<std::uint16_t>(half));
+  return sass::from_half(static_cast<std::uint16_t>(half));
 }
 
 // Sums that are exact in double, rounded once.
@@ -31,7 +31,7 @@ std::uint32_t add_halves(std::uint32_t a, std::uint32_t b, bool is_bfloat) {
     const std::uint32_t x = a >> (16 * i) & 0xffff, y = b >> (16 * i) & 0xffff;
     const double sum =
         is_bfloat ? double{bfloat(x)} + double{bfloat(y)} : double{half_float(x)} + double{half_float(y)};
-    const std::uint32_t r = is_bfloat ? sass::emulate::to_bfloat(sum) : sass::emulate::to_half(sum);
+    const std::uint32_t r = is_bfloat ? sass::to_bfloat(sum) : sass::to_half(sum);
     out |= (r & 0xffff) << (16 * i);
   }
   return out;

@@ -21,10 +21,9 @@ struct Format {
   double (*widen)(u16);
   u16 (*narrow)(double);
 };
-constexpr Format kHalf{[](u16 v) { return double{sass::emulate::from_half(v)}; },
-                       [](double v) { return sass::emulate::to_half(v); }};
-constexpr Format kBfloat{[](u16 v) { return double{sass::emulate::from_bfloat(v)}; },
-                         [](double v) { return sass::emulate::to_bfloat(v); }};
+constexpr Format kHalf{[](u16 v) { return double{sass::from_half(v)}; }, [](double v) { return sass::to_half(v); }};
+constexpr Format kBfloat{[](u16 v) { return double{sass::from_bfloat(v)}; },
+                         [](double v) { return sass::to_bfloat(v); }};
 
 u16 sum(const Format& f, u16 a, u16 b, u16 c, bool relu) {
   if ((a & 0x7fff) == kOutside || (b & 0x7fff) == kOutside) return 0;

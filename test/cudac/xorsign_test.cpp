@@ -1,5 +1,5 @@
 // min and max with .xorsign.abs, as PTX defines them: of the sizes, with the sign of the product, which a NaN does not take.
-#include "sass/emulate/lanes/half_math.h"
+#include "sass/half.h"
 #include "test/cudac/program.h"
 
 namespace nervanagpu::test {

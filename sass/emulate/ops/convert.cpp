@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sass/emulate/lanes/half_math.h"
 #include "sass/emulate/ops/families.h"
 #include "sass/emulate/ops/wide.h"
 #include "sass/emulate/uop/words.h"
+#include "sass/half.h"
 #include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sass/emulate/lanes/half_math.h"
 #include "sass/emulate/lanes/lanes.h"
 #include "sass/emulate/memory/arena.h"
 #include "sass/emulate/ops/memory/memory_forms.h"
 #include "sass/emulate/texture/families.h"
 #include "sass/emulate/texture/texture_ops.h"
 #include "sass/emulate/uop/words.h"
+#include "sass/half.h"
 #include "sass/isa/rows/row.h"
 
 namespace nervanagpu::sass::emulate {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "sass/emulate/lanes/half_math.h"
 #include "sass/emulate/texture/texture_filter.h"
+#include "sass/half.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

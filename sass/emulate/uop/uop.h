@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "sass/half.h"
 #include "sass/isa/inst.h"
 
 namespace nervanagpu::sass::emulate {
@@ -181,7 +182,5 @@ struct Detail {
   TensorOp tensor;
   TextureOp texture;
 };
-
-enum Round : std::uint8_t { kNearest, kDown, kUp, kZeroward };
 
 }  // namespace nervanagpu::sass::emulate

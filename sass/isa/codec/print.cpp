@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "sass/half.h"
 #include "sass/isa/codec/codec.h"
 #include "sass/isa/codec/hex.h"
 #include "sass/isa/codec/literal.h"
@@ -16,14 +17,6 @@ namespace {
 
 std::string signed_hex(std::int64_t v) {
   return v < 0 ? "-" + hex(std::uint64_t{0} - static_cast<std::uint64_t>(v)) : hex(static_cast<std::uint64_t>(v));
-}
-
-double half_value(std::uint16_t h) {
-  const int exponent = h >> 10 & 31;
-  const int fraction = h & 0x3ff;
-  double v = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
-  if (exponent == 31) v = fraction == 0 ? HUGE_VAL : NAN;
-  return (h >> 15) != 0 ? -v : v;
 }
 
 std::string nan_or(double v, bool negative, bool canonical, std::uint64_t raw) {
@@ -183,7 +176,7 @@ std::string imm_text(const Slot& s, std::int64_t value) {
     case ImmFormat::kF16x2:
     case ImmFormat::kBF16x2: {
       const auto one = [&](std::uint32_t h) {
-        const double v = s.format == ImmFormat::kF16x2 ? half_value(static_cast<std::uint16_t>(h))
+        const double v = s.format == ImmFormat::kF16x2 ? static_cast<double>(from_half(static_cast<std::uint16_t>(h)))
                                                        : static_cast<double>(std::bit_cast<float>(h << 16));
         return nan_or(v, (h >> 15) != 0, h == 0x7fff || h == (s.format == ImmFormat::kF16x2 ? 0xfe00u : 0xffc0u), h);
       };
