@@ -58,6 +58,7 @@ set(ng_alone
   test/kernels/conv/halo_test.cpp
   test/kernels/conv/mapping_test.cpp
   test/kernels/conv/piece_cells_test.cpp
+  test/kernels/conv/windows_test.cpp
   test/kernels/conv/pieces_test.cpp
   test/kernels/conv/plan_test.cpp
   test/kernels/conv/random_problem.cpp

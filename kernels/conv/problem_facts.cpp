@@ -49,7 +49,8 @@ Known find_out(ConvPass pass, const ConvProblem& p) {
     out.workspace = std::max(out.workspace, by_cells::workspace(*cells, p));
   }
   out.in_two_pieces = out.on_tensor_cores && !out.depthwise && !out.by_cells && pieces::asked(p) &&
-                      p.layout == Layout::channels_last && two_pieces::chosen(pass, p);
+                      p.layout == Layout::channels_last && two_pieces::chosen(pass, p) &&
+                      !windows::choose(pass, p, pieces::kTwo);
   return out;
 }
 

@@ -91,7 +91,7 @@ bool of_float32(ConvPass pass, const ConvProblem& p) {
   }
   // One tile and a long k: conv.sass cuts it into more parts (64x64x401408 on an H100: 154 us, gemm() 210).
   if (pass == ConvPass::update && g.m <= kTile && g.n <= kTile) return false;
-  return pieces::microseconds(pass, p) >= pieces::rival_microseconds(pass, p);
+  return pieces::microseconds(pass, p) >= pieces::strict_microseconds(pass, p);
 }
 
 // An update after ReLUs: both operands have zeros, beside which the pieces of gemm() must not lose one element. Those of

@@ -30,9 +30,8 @@ double pieces_microseconds(ConvPass pass, const ConvProblem& p) {
     const auto elements = static_cast<double>(p.x_elements() + p.w_elements() + p.y_elements());
     copies = 3 * kCopy + 8 * elements / pieces::kMemory;
   }
-  const auto cells = piece_cells::choose(pass, p);
-  const double three = cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p);
-  return copies + (two_pieces::chosen(pass, p) ? two_pieces::microseconds(pass, p) : three);
+  return copies + (two_pieces::chosen(pass, p) ? two_pieces::microseconds(pass, p)
+                                               : windows::three_pieces(pass, p).microseconds);
 }
 
 bool takes_pieces(ConvPass pass, const ConvProblem& p) {

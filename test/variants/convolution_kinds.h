@@ -45,6 +45,9 @@ inline bool goes_back(const Kernel& kernel) {
 inline bool makes_piece_cells(const Kernel& kernel) {
   return kernel.manifest().op == "cells_bf16x3";
 }
+inline bool moves_filters(const Kernel& kernel) {
+  return kernel.manifest().op == "window_filters";
+}
 // dy of few columns, split by the product's own warps.
 inline bool splits_on_the_way(const Kernel& kernel) {
   return kernel.manifest().op == "conv_split";
@@ -74,7 +77,7 @@ inline bool beyond_pieces(const Kernel& kernel) {
 }
 inline bool in_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_bf16x6" || beyond_pieces(kernel) || makes_piece_cells(kernel) ||
-         splits_on_the_way(kernel) || from_two_pieces(kernel) || adds_lost(kernel);
+         moves_filters(kernel) || splits_on_the_way(kernel) || from_two_pieces(kernel) || adds_lost(kernel);
 }
 inline bool on_tensor_cores(const Kernel& kernel) {
   return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) ||

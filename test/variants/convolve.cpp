@@ -22,6 +22,7 @@
 #include "kernels/conv/narrow/narrow_swapped_choice.h"
 #include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/piece_cells.h"
+#include "kernels/conv/pieces/windows.h"
 #include "kernels/conv/sums/channel_sums.h"
 #include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
@@ -78,6 +79,7 @@ std::string end_of(const Kernel& kernel) {
   if (kernel.manifest().op == "narrow_filters") return "_narrow_16_64";
   if (makes_cells(kernel)) return "_cells_128x64";
   if (makes_piece_cells(kernel)) return "_cells_128x128";
+  if (moves_filters(kernel)) return "_f16_windows_128x64";
   if (splits_on_the_way(kernel)) return "_cells_split" + kernel.name().substr(kernel.name().rfind('_'));
   if (of_bytes_as_float16(kernel)) {
     const std::string& name = kernel.name();
@@ -119,6 +121,8 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   if (splits_on_the_way(kernel)) return {ConvPass::update, Layout::channels_last};
   if (makes_cells(kernel) || makes_piece_cells(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
+  if (moves_filters(kernel))
+    return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   if (shares_products(kernel) || updates_narrow(kernel)) return {ConvPass::update, Layout::channels_last};
   if (keeps_filters(kernel) && sgemm::byte(type_of(kernel.manifest().variant.at("XT"))))
     return {ConvPass::fprop, Layout::channels_last};
@@ -282,6 +286,13 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
       p.c = pick(random, 1, pick(random, 0, 3) == 0 ? 40 : 5);
       p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
       if (p.flops() < 4 * limits.products && !conv_detail::piece_cells::all(what.pass, p).empty()) return p;
+      continue;
+    }
+    if (moves_filters(kernel)) {
+      constexpr std::int64_t kEight = 8;
+      p.c = kEight * pick(random, 1, 12), p.k = kEight * pick(random, 1, 12);
+      p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
+      if (p.flops() < 4 * limits.products && !conv_detail::windows::all(what.pass, p).empty()) return p;
       continue;
     }
     if (what.pass == ConvPass::bprop && (masks_behind(kernel) || !beyond_pieces(kernel))) {

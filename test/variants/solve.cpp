@@ -28,9 +28,9 @@ Outcome solve(Random& random, const Kernel& kernel, const Limits& limits) {
   const auto& variant = kernel.manifest().variant;
   if (variant.contains("RESULT") && variant.at("RESULT") == "pool") return convolve_and_pool(random, kernel, limits);
   if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_swapped" || op == "halo_update" ||
-      op == "resident" || op.starts_with("narrow") || op == "cells" || op == "cells_bf16x3" || op == "conv_split" ||
-      op == "conv_bf16x6" || op == "conv_f16x3" || op.starts_with("conv_lost") || op == "relu_mask_if" ||
-      op == "conv_if" || op.starts_with("depthwise")) {
+      op == "resident" || op.starts_with("narrow") || op == "cells" || op == "cells_bf16x3" || op == "window_filters" ||
+      op == "conv_split" || op == "conv_bf16x6" || op == "conv_f16x3" || op.starts_with("conv_lost") ||
+      op == "relu_mask_if" || op == "conv_if" || op.starts_with("depthwise")) {
     return convolve(random, kernel, limits);
   }
   if (op.starts_with("channel_sums")) return channel_sums(random, kernel, limits);

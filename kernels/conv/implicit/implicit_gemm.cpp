@@ -172,7 +172,7 @@ TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32
     m.steps[axis + 1] = static_cast<std::uint32_t>(g.step[axis]);
     m.im2col->lower[axis] = static_cast<std::int32_t>(g.low[axis]);
     m.im2col->upper[axis] = static_cast<std::int32_t>(upper(g, t.size, axis));
-    stride *= t.size[axis];
+    stride = axis == 0 && t.line != 0 ? static_cast<std::int64_t>(size_of(t.type)) * t.line : stride * t.size[axis];
   }
   m.sizes[spatial + 1] = u64(t.n);
   m.strides[spatial] = u64(stride);

@@ -60,6 +60,7 @@ struct Pixels {
   std::int64_t channels = 0, pitch = 0;
   Inner size = {1, 1, 1};
   std::int64_t n = 1;
+  std::int64_t line = 0;  // elements from line to line; 0: lines lie one after the other
   [[nodiscard]] std::int64_t count() const { return n * size[0] * size[1] * size[2]; }
 };
 

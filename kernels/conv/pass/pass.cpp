@@ -553,12 +553,14 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
 // Rows are filters, columns taps with channels in blocks of 64. Where those are not full the columns are put together afterwards;
 // so are the blocks of a pack whose filters and channels are of one group.
 void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
-  const Gather f = gathers(pass_, p_)->front();
+  update(dy, x, out, gathers(pass_, p_)->front(), p_.c / p_.groups, packs_of(pass_, p_));
+}
+
+void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out, const Gather& f, std::int64_t channels,
+                  const Packs& packs) {
   const std::int64_t taps = f.all_taps();
   const auto width = static_cast<std::int64_t>(size_of(out.type));
-  const Packs packs = packs_of(pass_, p_);
   const std::int64_t blocks = ceil_div(packs.c, kBlock);
-  const std::int64_t channels = p_.c / p_.groups;
   Launch l;
   l.pass = 'u';
   l.gather = f;
@@ -582,7 +584,11 @@ void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
   l.block = p_.k / p_.groups;
   l.bytes = static_cast<double>(2 * dy.count() * dy.channels + 2 * x.n * f.pixels(x.size) * x.channels +
                                 width * p_.k * l.gemm.ldc);
-  launch(l);
+  if (in_pieces()) {
+    launch_pieces(l, packs);
+  } else {
+    launch(l);
+  }
 }
 
 // A float32 result has a float32 bias.

@@ -24,6 +24,7 @@
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/pieces/two_pieces.h"
+#include "kernels/conv/pieces/windows.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/product.h"
 #include "kernels/conv/strided/classes.h"
@@ -141,7 +142,10 @@ class Pass {
   // The type of an operand's elements in the product.
   [[nodiscard]] Dtype operands(Role role) const { return in_pieces() ? Dtype::bfloat16 : type_of(p_, role); }
   void run_pieces();
+  void in_two_pieces(std::int64_t products, const Pixels& out);
+  void in_three_pieces(const Pixels& out);
   void run_pieces_copied();
+  void run_pieces_apart();
   void run_as_product();
   [[nodiscard]] ConvPieces shared(Role role) const;
   void mask_if();
@@ -149,6 +153,9 @@ class Pass {
   void launch_pieces(const Launch& l, const Packs& packs);
   void cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out);
   void cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out);
+  void windows_in_three_pieces(const windows::Windows& w, const Pixels& out);
+  void launch_windows(const windows::Windows& w, const pieces::Kind& kind, std::uint64_t images, std::uint64_t filters,
+                      const Pixels& out);
   Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
                         std::int64_t first, std::int64_t count) const;
   [[nodiscard]] Launch of_classes(const classes::Launch& c, const Pixels& gathered, const Pixels& w, const Pixels& out,
@@ -165,6 +172,8 @@ class Pass {
                                 const Packs& packs) const;
   Pixels block_diagonal(const Pixels& w, const Packs& packs);
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
+  void update(const Pixels& dy, const Pixels& x, const Pixels& out, const Gather& f, std::int64_t channels,
+              const Packs& packs);
   [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
   [[nodiscard]] static halo::Work halo_work(const Launch& l);
   [[nodiscard]] static halo::Work resident_work(const Launch& l);
@@ -213,6 +222,7 @@ class Pass {
   std::int64_t most_exponents_ = 0;
   bf16x6::Unless unless_;                  // of two_pieces.h
   std::uint64_t moved1_ = 0, moved2_ = 0;  // how far two pieces of either operand are from where three would be
+  bool done_in_windows_ = false;           // by two pieces
   std::optional<pieces::Split> split_;     // update by conv_split.sass, and its dy
   Pixels dy_;
   std::vector<Modelled>* models_ = nullptr;

@@ -67,54 +67,125 @@ void Pass::run_pieces() {
     run_as_product();
     return;
   }
+  const auto by_windows = two_pieces::windows_of(pass_, p_, forced_);
+  if (by_windows && by_windows->apart) {
+    run_pieces_apart();
+    return;
+  }
   const Roles roles = roles_of(pass_);
   const std::int64_t products = pieces::products_of(pass_, p_);
-  const bool two = two_pieces::chosen(pass_, p_, forced_);
   ranges_ = arena_.take(bf16x6::kRangeBytes);
   most_exponents_ = bf16x6::most_exponents(products);
   const Pixels out = as_it_lies(roles.out, at_.out);
-  two_pieces::Operands both;
-  const bool add_lost_next = two_pieces::can_add_lost(pass_, e_);
-  if (const auto cells = two ? std::nullopt : piece_cells::choose(pass_, p_, forced_)) {
+  if (two_pieces::chosen(pass_, p_, forced_)) {
+    in_two_pieces(products, out);
+  } else if (const windows::Three three = windows::three_pieces(pass_, p_, forced_); three.cells) {
     forced_ = piece_cells::behind(forced_);
-    pass_ == ConvPass::update ? cells_in_pieces_update(*cells, out) : cells_in_pieces_fprop(*cells, out);
+    pass_ == ConvPass::update ? cells_in_pieces_update(*three.cells, out) : cells_in_pieces_fprop(*three.cells, out);
+  } else if (three.windows) {
+    forced_ = windows::behind(forced_);
+    windows_in_three_pieces(*three.windows, out);
   } else {
-    const Pixels from1 = as_it_lies(roles.in1, at_.in1);
-    const Pixels from2 = as_it_lies(roles.in2, at_.in2);
-    Pixels in1 = pieces::of(from1);
-    Pixels in2 = pieces::of(from2);
-    in1.address = arena_.take(pieces::bytes(in1));  // of dy: which is not known to be aligned when this is counted
-    in2.address = arena_.take(pieces::bytes(in2));
-    // Of whole blocks of channels by name alone: what that takes has not been measured.
-    if (pieces::splits_on_the_way(forced_)) split_on_the_way(pieces::work_of(pass_, p_), from1);
-    if (two) {
-      both = {from1, from2, in1.address, in2.address, shared(roles.in1), shared(roles.in2)};
-      if (both.in1_shared.address != 0) moved1_ = two_pieces::shared_at(both.in1_shared) - in1.address;
-      if (both.in2_shared.address != 0) moved2_ = two_pieces::shared_at(both.in2_shared) - in2.address;
-      const std::uint64_t statistics = arena_.take(bf16x6::kStatisticsBytes);
-      forced_ = two_pieces::behind(forced_);
-      unless_ = two_pieces::unless(pass_, both, statistics, products);
-      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, statistics, add_lost_next, stream_.handle());
-    }
-    if (device_ != nullptr && split_) {
-      pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
-    } else if (device_ != nullptr) {
-      pieces::split(*device_, from1, in1, &from2, &in2, ranges_, stream_.handle(), unless_);
-    }
-    if (pass_ == ConvPass::update) {
-      update(in1, in2, out);
-    } else {
-      positions(in1, in2, out);
-    }
+    in_three_pieces(out);
   }
   if (device_ == nullptr) return;
-  if (two && add_lost_next) {
-    Epilogue own = e_;
-    if (!masked_) own.mask = 0;
-    two_pieces::add_lost(*device_, pass_, p_, both, out, own, unless_, stream_.handle());
-  }
   queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_, unless_);
   if (masked_ && e_.mask != 0) mask_if();
+}
+
+// Pixels of the result side by side, as windows want them, and a copy to their places. Stochastic rounding is refused where they lie apart.
+void Pass::run_pieces_apart() {
+  const Role role = roles_of(pass_).out;
+  ConvProblem inner = p_;
+  (role == Role::x ? inner.x_pitch : inner.y_pitch) = 0;
+  ConvPointers at = at_;
+  const Strided beside = as_laid_out(Layout::channels_last, shape(role));
+  at.out = arena_.take(width_of(Dtype::float32) * elements_of(p_, role));
+  if (e_.beta != 0) copy(at_.out, Dtype::float32, laid_out(role), at.out, Dtype::float32, beside);
+  at.workspace = arena_.take(0);
+  Pass pass(device_, pass_, inner, at, e_, stream_, forced_);
+  pass.run();
+  arena_.take(static_cast<std::int64_t>(pass.workspace()));
+  copy(at.out, Dtype::float32, beside, at_.out, Dtype::float32, laid_out(role));
+  masked_ = pass.masked();
+}
+
+// Of operands as they lie.
+void Pass::in_three_pieces(const Pixels& out) {
+  const Roles roles = roles_of(pass_);
+  const Pixels from1 = as_it_lies(roles.in1, at_.in1);
+  const Pixels from2 = as_it_lies(roles.in2, at_.in2);
+  Pixels in1 = pieces::of(from1);
+  Pixels in2 = pieces::of(from2);
+  in1.address = arena_.take(pieces::bytes(in1));  // of dy: which is not known to be aligned when this is counted
+  in2.address = arena_.take(pieces::bytes(in2));
+  // Of whole blocks of channels by name alone: what that takes has not been measured.
+  if (pieces::splits_on_the_way(forced_)) split_on_the_way(pieces::work_of(pass_, p_), from1);
+  if (device_ != nullptr && split_) {
+    pieces::split_one(*device_, pieces::rows_of(from2, in2.address), ranges_ + bf16x6::kRangeBytes / 2,
+                      stream_.handle());
+  } else if (device_ != nullptr) {
+    pieces::split(*device_, pieces::rows_of(from1, in1.address), pieces::rows_of(from2, in2.address), ranges_,
+                  stream_.handle());
+  }
+  pass_ == ConvPass::update ? update(in1, in2, out) : positions(in1, in2, out);
+}
+
+// Two pieces, and three or multiply-adds where the device finds that two do not tell an operand exactly enough; then what they have lost.
+void Pass::in_two_pieces(std::int64_t products, const Pixels& out) {
+  const Roles roles = roles_of(pass_);
+  const bool is_update = pass_ == ConvPass::update;
+  const Forced given = forced_;
+  const Forced named = two_pieces::behind(given);
+  two_pieces::Operands both;
+  both.in1 = as_it_lies(roles.in1, at_.in1);
+  both.in2 = as_it_lies(roles.in2, at_.in2);
+  both.windows = windows::choose(pass_, p_, pieces::kTwo, named);
+  forced_ = both.windows ? windows::behind(named) : named;
+  const bool in_lines = both.windows && !is_update;  // of in1; of an update's in2:
+  const bool lines = both.windows && is_update;
+  const bool at_once = in_lines && two_pieces::strict_at_once(pass_, p_, given);
+  // Three of each lie where two do, but where those are elsewhere: shared ones, and lines of in1.
+  Pixels in1 = pieces::of(both.in1);
+  Pixels in2 = lines ? both.windows->images(p_.n, 0) : pieces::of(both.in2);
+  in1.address = both.in1_pieces = arena_.take(at_once ? 0 : pieces::bytes(in1));
+  in2.address = both.in2_pieces =
+      arena_.take(lines ? both.windows->images_bytes(p_.n, pieces::kThree) : pieces::bytes(in2));
+  if (!both.windows) {
+    both.in1_shared = shared(roles.in1);
+    both.in2_shared = shared(roles.in2);
+  }
+  if (both.in1_shared.address != 0) moved1_ = two_pieces::shared_at(both.in1_shared) - in1.address;
+  if (both.in2_shared.address != 0) moved2_ = two_pieces::shared_at(both.in2_shared) - in2.address;
+  if (in_lines) both.in1_pieces = arena_.take(both.windows->images_bytes(p_.n, pieces::kTwo));
+  const std::uint64_t statistics = arena_.take(bf16x6::kStatisticsBytes);
+  const bool add_lost = two_pieces::can_add_lost(pass_, e_);
+  unless_ = two_pieces::unless(pass_, both, statistics, products);
+  if (device_ != nullptr) two_pieces::split(*device_, pass_, both, statistics, add_lost, stream_.handle());
+  if (in_lines) {
+    launch_windows(*both.windows, pieces::kTwo, both.in1_pieces, both.in2_pieces, out);
+    forced_.kernel.clear();
+    forced_.splits = 1;  // three pieces leave no parts either
+    done_in_windows_ = true;
+  }
+  if (at_once) {
+    ranges_ = 0;
+  } else {
+    const bf16x6::Split first = pieces::rows_of(both.in1, in1.address);
+    const bf16x6::Split second =
+        lines ? both.windows->split(both.in2, in2.address) : pieces::rows_of(both.in2, in2.address);
+    if (device_ != nullptr) pieces::split(*device_, first, second, ranges_, stream_.handle(), unless_);
+    if (lines) {
+      const std::int64_t window = both.windows->span * both.windows->depth;
+      update(in1, in2, out, both.windows->taps, window, {1, 1, window, p_.k});
+    } else {
+      is_update ? update(in1, in2, out) : positions(in1, in2, out);
+    }
+  }
+  if (device_ == nullptr || !add_lost) return;
+  Epilogue own = e_;
+  if (!masked_) own.mask = 0;
+  two_pieces::add_lost(*device_, pass_, p_, both, out, own, unless_, stream_.handle());
 }
 
 // What passes share of an operand: two pieces of fours of channels, which update does not leave, but take.
@@ -150,7 +221,7 @@ void Pass::launch_pieces(const Launch& l, const Packs& packs) {
   const hconv::Work work = work_of(l, packs);
   const bool uncut = e_.beta != 0 || !l.classes.empty();
   Forced forced = forced_;
-  if (unless_.statistics != 0) {
+  if (unless_.statistics != 0 && !done_in_windows_) {
     Launch first = l;
     first.of_two_pieces = true;
     first.a.address += moved1_;
@@ -186,6 +257,46 @@ void Pass::cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out)
   launch_pieces(some_positions(c.taps, x, w, out, one, 0, 1), one);
 }
 
+// Three pieces of lines.
+void Pass::windows_in_three_pieces(const windows::Windows& w, const Pixels& out) {
+  const Roles roles = roles_of(pass_);
+  const Pixels from = as_it_lies(roles.in2, at_.in2);
+  const std::uint64_t images = arena_.take(w.images_bytes(p_.n, pieces::kThree));
+  const std::uint64_t filters = arena_.take(pieces::bytes(pieces::of(from)));
+  if (device_ != nullptr) {
+    pieces::split(*device_, w.split(as_it_lies(roles.in1, at_.in1), images), pieces::rows_of(from, filters), ranges_,
+                  stream_.handle());
+  }
+  launch_windows(w, pieces::kThree, images, filters, out);
+}
+
+// The product of windows, in one part. Results that share a window are columns side by side, as they lie.
+void Pass::launch_windows(const windows::Windows& w, const pieces::Kind& kind, std::uint64_t images,
+                          std::uint64_t filters, const Pixels& out) {
+  const std::size_t mark = arena_.mark();
+  const std::uint64_t columns = arena_.take(w.filters_bytes(kind));
+  const std::int64_t vector = static_cast<std::int64_t>(sizeof(float)) * w.columns();
+  const windows::Repeated bias = {at_.bias, arena_.take(vector)};
+  const windows::Repeated scale = {e_.scale, arena_.take(vector)};
+  arena_.release(mark);
+  if (device_ != nullptr)
+    windows::move_filters(*device_, pass_, p_, w, kind, filters, columns, bias, scale, stream_.handle());
+  Pixels wide = out;
+  wide.channels = w.columns();
+  wide.pitch *= w.results;
+  wide.size[0] /= w.results;
+  // Bits of several pixels are those of a row where each has whole words.
+  if (w.results > 1 && (out.channels % kMaskWord != 0 || e_.ld_mask * kMaskWord != out.channels)) masked_ = false;
+  const Packs one = {1, 1, w.span * w.depth, w.columns()};
+  Launch l = some_positions(w.taps, w.images(p_.n, images), w.columns_of(columns), wide, one, 0, 1);
+  l.pass = 'f';
+  l.of_two_pieces = kind.pieces == pieces::kTwo.pieces;
+  l.gemm.ld_mask *= w.results;
+  if (at_.bias != 0) l.gemm.bias = bias.wide;
+  if (e_.scale != 0) l.gemm.scale = scale.wide;
+  launch_product(l, pieces::choose(work_of(l, one), multiprocessors(), true, forced_, kind), 0);
+}
+
 // update of few channels: the gradient of the filters of cells, from which that of the filters is copied.
 void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out) {
   const Pixels from = as_it_lies(Role::y, at_.in1);
@@ -209,7 +320,7 @@ void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out
   const Packs one = {1, 1, kBlock, p_.k};
   split_on_the_way(work_of(l, one), from);
   if (device_ != nullptr) {
-    if (!split_) pieces::split(*device_, from, dy, nullptr, nullptr, ranges_, stream_.handle());
+    if (!split_) pieces::split_one(*device_, pieces::rows_of(from, dy.address), ranges_, stream_.handle());
     piece_cells::split_images(*device_, c, p_, at_.in2, x.address, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
   }
   l.a = rows_map(dy);

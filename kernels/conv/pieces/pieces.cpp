@@ -81,15 +81,14 @@ std::int64_t splits_of(const hconv::Work& work, const Kind& kind = kThree) {
       [&](const hconv::Work& w, std::int64_t s) { return best(w, s, hgemm::kProcessors, kind).cost; });
 }
 
-// Everything that the maps can say.
+}  // namespace
+
 bool possible(ConvPass pass, const ConvProblem& p) {
   constexpr std::int64_t kMost = std::int64_t{1}
                                  << 28;  // elements: a piece is one third of what maps and products count
   return gathers(pass, p).has_value() && p.x_elements() < kMost && p.y_elements() < kMost && p.w_elements() < kMost &&
          p.k * p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock < kMost;
 }
-
-}  // namespace
 
 // The pass as one product, for what it costs.
 hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
@@ -138,9 +137,10 @@ double strict_microseconds(ConvPass pass, const ConvProblem& p) {
 
 double rival_microseconds(ConvPass pass, const ConvProblem& p) {
   constexpr double kClass = 8;  // at least, of a bprop with strides: one launch after the other
+  constexpr double kLast = 8;  // of the last wave, and of a sum of parts (benchmarks/results/conv_ffma.json's smallest)
   double classes = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) classes *= static_cast<double>(std::min(p.stride[axis], p.in[axis]));
-  return strict_microseconds(pass, p) + (pass == ConvPass::bprop && classes > 1 ? kClass * classes : 0);
+  return strict_microseconds(pass, p) + kLast + (pass == ConvPass::bprop && classes > 1 ? kClass * classes : 0);
 }
 
 bool asked(const ConvProblem& p) {
@@ -156,8 +156,8 @@ std::int64_t products_of(ConvPass pass, const ConvProblem& p) {
   return p.filter[0] * p.filter[1] * p.filter[2] * (pass == ConvPass::fprop ? p.c : p.k);
 }
 
-double product_microseconds(const hconv::Work& work, const Kind& kind) {
-  return best(work, work.taps.empty() ? splits_of(work, kind) : 1, hgemm::kProcessors, kind).cost;
+double product_microseconds(const hconv::Work& work, const Kind& kind, bool uncut) {
+  return best(work, work.taps.empty() && !uncut ? splits_of(work, kind) : 1, hgemm::kProcessors, kind).cost;
 }
 
 double split_microseconds(double elements, const Kind& kind) {
@@ -243,15 +243,19 @@ std::int64_t bytes(const Pixels& pieces) {
   return 2 * kPieces * pieces.count() * pieces.pitch;
 }
 
-void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
-           std::uint64_t ranges, StreamId stream, const bf16x6::Unless& unless) {
-  const auto side = [](const Pixels& from, const Pixels& to) {
-    return bf16x6::Split{from.address, to.address, from.channels, from.count(), 1, from.pitch};
-  };
-  const bf16x6::Split first = side(a, a_pieces);
-  bf16x6::Launch l =
-      bf16x6::split(device.registry(), first, b == nullptr ? first : side(*b, *b_pieces), ranges, unless);
-  if (b == nullptr) l.grid.y = 1;
+bf16x6::Split rows_of(const Pixels& from, std::uint64_t to) {
+  return {from.address, to, from.channels, from.count(), 1, from.pitch};
+}
+
+void split(Device& device, const bf16x6::Split& a, const bf16x6::Split& b, std::uint64_t ranges, StreamId stream,
+           const bf16x6::Unless& unless) {
+  const bf16x6::Launch l = bf16x6::split(device.registry(), a, b, ranges, unless);
+  l.values.launch(device, *l.kernel, l.grid, stream);
+}
+
+void split_one(Device& device, const bf16x6::Split& one, std::uint64_t range, StreamId stream) {
+  bf16x6::Launch l = bf16x6::split(device.registry(), one, one, range);
+  l.grid.y = 1;
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 

@@ -33,10 +33,13 @@ struct Kind {
 inline constexpr Kind kThree = {3, MapType::bfloat16, "conv_bf16x6_"};
 inline constexpr Kind kTwo = {2, MapType::float16, "conv_f16x3_"};
 
+// Maps can say all of the pass's operands as they lie.
+bool possible(ConvPass pass, const ConvProblem& p);
+
 // By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of
 // the launches beside the product's; bytes a microsecond.
 hconv::Work work_of(ConvPass pass, const ConvProblem& p);
-double product_microseconds(const hconv::Work& work, const Kind& kind = kThree);
+double product_microseconds(const hconv::Work& work, const Kind& kind = kThree, bool uncut = false);
 // The same of update, with what dy's pieces take.
 double update_microseconds(const hconv::Work& work, std::int64_t dy_elements);
 double split_microseconds(double elements, const Kind& kind = kThree);
@@ -68,9 +71,13 @@ const Kernel* find_split(const Registry& registry, const hgemm::Tile& tile);
 // 16 bytes.
 Pixels of(const Pixels& t);
 std::int64_t bytes(const Pixels& pieces);
-// Writes them and the ranges of both; without b: of a.
-void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
-           std::uint64_t ranges, StreamId stream, const bf16x6::Unless& unless = {});
+// A tensor's pixels, as they are split to `to`.
+bf16x6::Split rows_of(const Pixels& from, std::uint64_t to);
+// Writes the pieces, and the ranges of both.
+void split(Device& device, const bf16x6::Split& a, const bf16x6::Split& b, std::uint64_t ranges, StreamId stream,
+           const bf16x6::Unless& unless = {});
+// Of one operand, and its range.
+void split_one(Device& device, const bf16x6::Split& one, std::uint64_t range, StreamId stream);
 
 // The maps of pieces from those of hconv.sass, which are of one.
 void with_pieces(const Kind& kind, char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);

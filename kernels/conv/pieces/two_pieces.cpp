@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/pieces/pieces.h"
+#include "kernels/conv/pieces/windows.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -15,6 +15,7 @@ namespace nervanagpu::conv_detail::two_pieces {
 namespace {
 
 constexpr std::string_view kForced = "_f16";
+constexpr std::string_view kThenThree = "+three";
 constexpr std::int64_t kRow = 128;  // columns of f16x2.sass's blocks
 
 bool is_forced(const Forced& forced) {
@@ -23,10 +24,6 @@ bool is_forced(const Forced& forced) {
 
 std::int64_t taps_of(const Pixels& w) {
   return w.size[0] * w.size[1] * w.size[2];
-}
-
-bf16x6::Split rows_of(const Pixels& t, std::uint64_t to) {
-  return {t.address, to, t.channels, t.count(), 1, t.pitch};
 }
 
 // The same, without regard to where pixels begin, if rows can be whole blocks so.
@@ -46,10 +43,15 @@ struct Sources {
 // Channels are contiguous. A sum of fprop goes along those of x and w; one of bprop along those of dy, and along filters, of which a
 // tap's are a matrix; one of update along pixels.
 Sources sources_of(ConvPass pass, const Operands& o) {
-  Sources s = {{rows_of(o.in1, o.in1_pieces), true}, {rows_of(o.in2, o.in2_pieces), true}};
+  Sources s = {{pieces::rows_of(o.in1, o.in1_pieces), true}, {pieces::rows_of(o.in2, o.in2_pieces), true}};
+  const auto by_lines = [&](f16x3::Source& s, const Pixels& from, std::uint64_t to) {
+    s.rows = o.windows->split(from, to);
+  };
+  if (o.windows && pass != ConvPass::update) by_lines(s.in1, o.in1, o.in1_pieces);
   if (pass == ConvPass::update) {
     s.in1 = {merged(s.in1.rows), false};
     s.in2 = {merged(s.in2.rows), false};
+    if (o.windows) by_lines(s.in2, o.in2, o.in2_pieces);
   } else if (pass == ConvPass::bprop) {
     const Pixels& w = o.in2;
     s.in2 = {{w.address, o.in2_pieces, w.channels, w.n, taps_of(w), taps_of(w) * w.pitch, w.pitch}, false};
@@ -77,7 +79,9 @@ void share(f16x3::Source& s, const ConvPieces& shared) {
 
 double microseconds(ConvPass pass, const ConvProblem& p) {
   constexpr double kLaunchesBehind = 7;  // of kernels that find nothing to do
-  return pieces::microseconds(pass, p, pieces::kTwo) + kLaunchesBehind;
+  const auto of_windows = windows::choose(pass, p, pieces::kTwo);
+  return kLaunchesBehind + (of_windows ? windows::microseconds(pass, p, *of_windows, pieces::kTwo)
+                                       : pieces::microseconds(pass, p, pieces::kTwo));
 }
 
 bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced) {
@@ -85,16 +89,26 @@ bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced) {
   if (!forced.kernel.empty() || forced.splits != 0) return false;
   constexpr std::int64_t kLeast = 512;  // products of a sum, as of gemm()'s
   if (pieces::products_of(pass, p) < kLeast) return false;
-  const auto cells = piece_cells::choose(pass, p);
-  const double others = std::min(cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p),
-                                 pieces::rival_microseconds(pass, p));
+  const double others = std::min(windows::three_pieces(pass, p).microseconds, pieces::rival_microseconds(pass, p));
   return microseconds(pass, p) < others;
 }
 
 Forced behind(const Forced& forced) {
   Forced out = forced;
   if (is_forced(forced)) out.kernel = forced.kernel.substr(kForced.size());
+  if (out.kernel.ends_with(kThenThree)) out.kernel.resize(out.kernel.size() - kThenThree.size());
   return out;
+}
+
+bool strict_at_once(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  constexpr double kLittle = 400;  // microseconds
+  if (forced.kernel.ends_with(kThenThree)) return false;
+  return pieces::strict_microseconds(pass, p) <= kLittle || !pieces::possible(pass, p);
+}
+
+std::optional<windows::Windows> windows_of(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  if (chosen(pass, p, forced)) return windows::choose(pass, p, pieces::kTwo, behind(forced));
+  return windows::three_pieces(pass, p, forced).windows;
 }
 
 bool can_share(ConvPass pass, const ConvProblem& p, Role role, const Epilogue& e) {

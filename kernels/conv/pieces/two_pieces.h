@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/pieces/windows.h"
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "nervanagpu/conv.hpp"
@@ -20,15 +22,21 @@ inline constexpr std::int64_t kRoundBias = 1;  // of pieces: f16x2.sass; conv_f1
 // short (errors: docs/lab/f16x3.md): a function of the problem alone. Not where a number of splits is given.
 bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 Forced behind(const Forced& forced);  // the product's
+// Multiply-adds follow windows of fprop and bprop at once, without three pieces: where they take little longer, or nobody else can.
+// Not after a name that ends in "+three".
+bool strict_at_once(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
+// Those of two pieces, or three where these are not chosen.
+std::optional<windows::Windows> windows_of(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 
 // By the model of an H200.
 double microseconds(ConvPass pass, const ConvProblem& p);
 
-// An operand of the pass and where its pieces go, in the room that three would have.
+// An operand of the pass and where its pieces go.
 struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
-  ConvPieces in1_shared, in2_shared;  // with an address: there
+  ConvPieces in1_shared, in2_shared;             // with an address: there
+  std::optional<windows::Windows> windows = {};  // of lines of in1 (update: of in2, x)
 };
 // Of pieces that passes share: after words and lists of f16x3::Source::without_lost.
 std::uint64_t shared_at(const ConvPieces& shared);

@@ -163,8 +163,16 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   return unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
 }
 
+std::int64_t Split::row_units() const {
+  return ceil_div(before + inner + after, kUnit);
+}
+
 std::int64_t Split::units() const {
-  return ceil_div(inner, kUnit) * outer * matrices;
+  return row_units() * outer * matrices;
+}
+
+std::int64_t Split::pitch() const {
+  return pitch_of(before + inner + after);
 }
 
 std::int64_t pitch_of(std::int64_t inner) {
@@ -177,11 +185,12 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
   std::string name = "bf16x3_";
   for (const Split& s : {a, b}) {
     const auto four = [](std::int64_t x) { return x % kUnit == 0; };
-    const bool fours = s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride);
+    const bool fours = s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) && four(s.gap);
     name += s.seen ? "0" : fours ? "4" : "1";
     v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept).u32(s.units());
-    v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer).u32(s.inner);
-    v.u32(kSize * s.leading).u32(2 * pitch_of(s.inner));
+    v.divisor(s.row_units()).divisor(s.outer).u32(s.inner);
+    v.u32(kSize * s.leading).u32(2 * s.pitch()).u32(s.before / kUnit);
+    v.divisor(std::max<std::int64_t>(s.pixel, 1)).u32(kSize * s.gap);
   }
   unless.put(v.u64(ranges));
   const Kernel* kernel = registry.find(name);

@@ -104,8 +104,13 @@ struct Split {
   bool seen =
       false;  // it is only looked at: how large its elements are. Then rows begin at multiples of 16 bytes, and are of fours
   std::uint64_t kept = 0;  // words that the kernel left when it took this operand apart before; 0: it has not
+  std::int64_t before = 0, after = 0;  // zeros around the elements of a row of pieces, in fours
+  // Behind every `pixel` elements of an operand's row, which are fours, lie some that are none of its. 0: there are no pixels.
+  std::int64_t pixel = 0, gap = 0;
 
-  [[nodiscard]] std::int64_t units() const;  // what a thread takes at a time
+  [[nodiscard]] std::int64_t row_units() const;  // what a thread takes at a time, of a row of pieces
+  [[nodiscard]] std::int64_t units() const;
+  [[nodiscard]] std::int64_t pitch() const;  // of rows of pieces
 };
 // Elements of a row of pieces: rows begin at multiples of 16 bytes.
 std::int64_t pitch_of(std::int64_t inner);

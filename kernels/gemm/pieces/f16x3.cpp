@@ -37,7 +37,8 @@ int down_log(const bf16x6::Split& s) {
   constexpr std::int64_t kWarps = 2048;
   constexpr int kLeast = 4;
   int log = 6;
-  while (log > kLeast && s.matrices * ceil_div(s.inner, kAcross) * ceil_div(s.outer, std::int64_t{1} << log) < kWarps)
+  while (log > kLeast &&
+         s.matrices * ceil_div(s.row_units() * kUnit, kAcross) * ceil_div(s.outer, std::int64_t{1} << log) < kWarps)
     --log;
   return log;
 }
@@ -102,7 +103,9 @@ bf16x6::Unless unless(std::uint64_t statistics, const Source& a, const Source& b
 // least, and eight of the lost elements count as one.
 bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t k) {
   constexpr std::int64_t kAll = 64;
-  const auto size = [](const Source& s) { return s.k_inside ? kAcross : std::int64_t{1} << down_log(s.rows); };
+  const auto size = [](const Source& s) {
+    return s.rows.pixel != 0 ? s.rows.pixel : s.k_inside ? kAcross : std::int64_t{1} << down_log(s.rows);
+  };
   // The elements that shares are of, where groups have some from `begin` on up to `end`.
   const auto counted = [&](const Source& s, std::int64_t begin, std::int64_t end) {
     const std::int64_t from = begin / size(s) * size(s);
@@ -112,8 +115,9 @@ bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t 
   const auto most = [&](const Source& lossy, const Source& other) {
     if (!lossy.k_inside) return std::int64_t{0};  // of columns f16x2.sass does not tell
     std::int64_t out = kAll;
-    for (const std::int64_t begin : {std::int64_t{0}, (k - 1) / kAcross * kAcross}) {
-      const std::int64_t end = std::min(begin + kAcross, k);
+    const std::int64_t group = lossy.rows.pixel != 0 ? lossy.rows.pixel : kAcross;
+    for (const std::int64_t begin : {std::int64_t{0}, (k - 1) / group * group}) {
+      const std::int64_t end = std::min(begin + group, k);
       const std::int64_t of = std::max(counted(lossy, begin, end), counted(other, begin, end));
       out = std::min(out, kAll * (end - begin) / of);
     }
@@ -183,20 +187,23 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
   const auto put = [&](const Source& source) {
     const bf16x6::Split& s = source.rows;
     const auto four = [](std::int64_t x) { return x % kUnit == 0; };
-    name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
-    const std::int64_t across = ceil_div(s.inner, kAcross);
+    name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) && four(s.gap) ? "4" : "1";
+    const std::int64_t across = ceil_div(s.row_units() * kUnit, kAcross);
     const std::int64_t down = ceil_div(s.outer, std::int64_t{1} << down_log(s));
     v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u64(s.kept);
     v.u64(source.without_lost).u32(s.units());
-    v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
+    v.divisor(s.row_units()).divisor(s.outer);
     v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
     v.u32(step_of(s))
         .u32(source.k_inside ? 1 : 0)
-        .u32(last_share(s))
+        .u32(source.k_inside && s.pixel != 0 ? ceil_div(kShare, s.pixel) : last_share(s))
         .u32(s.inner)
         .u32(kSize * s.leading)
-        .u32(2 * bf16x6::pitch_of(s.inner))
-        .u32(source.drop);
+        .u32(2 * s.pitch())
+        .u32(source.drop)
+        .u32(s.before / kUnit)
+        .divisor(std::max<std::int64_t>(s.pixel, 1))
+        .u32(kSize * s.gap);
   };
   put(a);
   put(b);

@@ -251,6 +251,11 @@ void LaunchPaths::convolutions() {
   follow("fprop by pieces", [&] { conv_fprop(exact, maps, filters, made, by_pieces); });
   follow("bprop by pieces", [&] { conv_bprop(exact, maps, filters, made, by_pieces); });
   follow("update by pieces", [&] { conv_update(exact, maps, made, changed, by_pieces); });
+  ConvProblem of_lines = exact;  // by windows of lines
+  of_lines.n = 64, of_lines.c = 32, of_lines.k = 96, of_lines.filter = {1, 5, 5}, of_lines.pad = {0, 2, 2};
+  const Tensor line_maps = Tensor::empty({64, 28, 28, 32}), line_filters = Tensor::empty({96, 5, 5, 32});
+  Tensor line_made = Tensor::empty({64, 28, 28, 96});
+  follow("fprop by windows", [&] { conv_fprop(of_lines, line_maps, line_filters, line_made, by_pieces); });
   exact.n = 64;  // tiles enough without splits, after which another kernel writes the bits
   const Tensor more_maps = Tensor::empty({64, 28, 28, 256});
   Tensor relu_bits = Tensor::empty({64, 28, 28, 8}, Dtype::uint32), more = Tensor::empty({64, 28, 28, 256});
