@@ -74,7 +74,7 @@ class Layer:
 
 def lose(rng: np.random.Generator, a: Floats) -> None:
     """Some elements of `a` far below the others."""
-    at = rng.choice(a.size, int(rng.choice([0, 1, 3, 20, 200, 3000])), replace=False)
+    at = rng.choice(a.size, min(int(rng.choice([0, 1, 3, 20, 200, 3000])), a.size), replace=False)
     a.reshape(-1)[at] = rng.standard_normal(len(at)) * 10.0 ** rng.uniform(-14, -8)
 
 
@@ -125,7 +125,7 @@ def test_gradients_of_layers_with_lost_elements() -> None:
     rng = np.random.default_rng(30)
     seen: Counter[str] = Counter()
     left = tier.drawn(6, 200)
-    while left > 0:
+    while left > 0 or len(seen) < 2:  # both kinds, whatever the model leaves to others
         layer = draw(rng)
         kernels = layer.kernels()
         if not any(name.startswith("conv_f16x3") for name in kernels):
