@@ -48,9 +48,10 @@ Known find_out(ConvPass pass, const ConvProblem& p) {
     out.by_cells = true;
     out.workspace = std::max(out.workspace, by_cells::workspace(*cells, p));
   }
-  out.in_two_pieces = out.on_tensor_cores && !out.depthwise && !out.by_cells && pieces::asked(p) &&
-                      p.layout == Layout::channels_last && two_pieces::chosen(pass, p) &&
-                      !windows::choose(pass, p, pieces::kTwo);
+  if (out.on_tensor_cores && !out.depthwise && !out.by_cells && pieces::asked(p) && p.layout == Layout::channels_last) {
+    const two_pieces::Way way = two_pieces::way_of(pass, p);
+    out.in_two_pieces = way.two && !way.windows;  // of lines they are nobody else's
+  }
   return out;
 }
 

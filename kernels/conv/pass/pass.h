@@ -142,7 +142,7 @@ class Pass {
   // The type of an operand's elements in the product.
   [[nodiscard]] Dtype operands(Role role) const { return in_pieces() ? Dtype::bfloat16 : type_of(p_, role); }
   void run_pieces();
-  void in_two_pieces(std::int64_t products, const Pixels& out);
+  void in_two_pieces(const std::optional<windows::Windows>& in_windows, std::int64_t products, const Pixels& out);
   void in_three_pieces(const Pixels& out);
   void run_pieces_copied();
   void run_pieces_apart();

@@ -67,8 +67,8 @@ void Pass::run_pieces() {
     run_as_product();
     return;
   }
-  const auto by_windows = two_pieces::windows_of(pass_, p_, forced_);
-  if (by_windows && by_windows->apart) {
+  const two_pieces::Way way = two_pieces::way_of(pass_, p_, forced_);
+  if (way.windows && way.windows->apart) {
     run_pieces_apart();
     return;
   }
@@ -77,14 +77,14 @@ void Pass::run_pieces() {
   ranges_ = arena_.take(bf16x6::kRangeBytes);
   most_exponents_ = bf16x6::most_exponents(products);
   const Pixels out = as_it_lies(roles.out, at_.out);
-  if (two_pieces::chosen(pass_, p_, forced_)) {
-    in_two_pieces(products, out);
-  } else if (const windows::Three three = windows::three_pieces(pass_, p_, forced_); three.cells) {
+  if (way.two) {
+    in_two_pieces(way.windows, products, out);
+  } else if (way.cells) {
     forced_ = piece_cells::behind(forced_);
-    pass_ == ConvPass::update ? cells_in_pieces_update(*three.cells, out) : cells_in_pieces_fprop(*three.cells, out);
-  } else if (three.windows) {
+    pass_ == ConvPass::update ? cells_in_pieces_update(*way.cells, out) : cells_in_pieces_fprop(*way.cells, out);
+  } else if (way.windows) {
     forced_ = windows::behind(forced_);
-    windows_in_three_pieces(*three.windows, out);
+    windows_in_three_pieces(*way.windows, out);
   } else {
     in_three_pieces(out);
   }
@@ -132,7 +132,7 @@ void Pass::in_three_pieces(const Pixels& out) {
 }
 
 // Two pieces, and three or multiply-adds where the device finds that two do not tell an operand exactly enough; then what they have lost.
-void Pass::in_two_pieces(std::int64_t products, const Pixels& out) {
+void Pass::in_two_pieces(const std::optional<windows::Windows>& in_windows, std::int64_t products, const Pixels& out) {
   const Roles roles = roles_of(pass_);
   const bool is_update = pass_ == ConvPass::update;
   const Forced given = forced_;
@@ -140,7 +140,7 @@ void Pass::in_two_pieces(std::int64_t products, const Pixels& out) {
   two_pieces::Operands both;
   both.in1 = as_it_lies(roles.in1, at_.in1);
   both.in2 = as_it_lies(roles.in2, at_.in2);
-  both.windows = windows::choose(pass_, p_, pieces::kTwo, named);
+  both.windows = in_windows;
   forced_ = both.windows ? windows::behind(named) : named;
   const bool in_lines = both.windows && !is_update;  // of in1; of an update's in2:
   const bool lines = both.windows && is_update;

@@ -137,7 +137,7 @@ double strict_microseconds(ConvPass pass, const ConvProblem& p) {
 
 double rival_microseconds(ConvPass pass, const ConvProblem& p) {
   constexpr double kClass = 8;  // at least, of a bprop with strides: one launch after the other
-  constexpr double kLast = 8;  // of the last wave, and of a sum of parts (benchmarks/results/conv_ffma.json's smallest)
+  constexpr double kLast = 8;  // of the last wave, and of a sum of parts, in GoogLeNet's smallest (docs/lab/windows.md)
   double classes = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) classes *= static_cast<double>(std::min(p.stride[axis], p.in[axis]));
   return strict_microseconds(pass, p) + kLast + (pass == ConvPass::bprop && classes > 1 ? kClass * classes : 0);

@@ -44,14 +44,11 @@ struct Sources {
 // tap's are a matrix; one of update along pixels.
 Sources sources_of(ConvPass pass, const Operands& o) {
   Sources s = {{pieces::rows_of(o.in1, o.in1_pieces), true}, {pieces::rows_of(o.in2, o.in2_pieces), true}};
-  const auto by_lines = [&](f16x3::Source& s, const Pixels& from, std::uint64_t to) {
-    s.rows = o.windows->split(from, to);
-  };
-  if (o.windows && pass != ConvPass::update) by_lines(s.in1, o.in1, o.in1_pieces);
+  if (o.windows && pass != ConvPass::update) s.in1.rows = o.windows->split(o.in1, o.in1_pieces);
   if (pass == ConvPass::update) {
     s.in1 = {merged(s.in1.rows), false};
     s.in2 = {merged(s.in2.rows), false};
-    if (o.windows) by_lines(s.in2, o.in2, o.in2_pieces);
+    if (o.windows) s.in2.rows = o.windows->split(o.in2, o.in2_pieces);
   } else if (pass == ConvPass::bprop) {
     const Pixels& w = o.in2;
     s.in2 = {{w.address, o.in2_pieces, w.channels, w.n, taps_of(w), taps_of(w) * w.pitch, w.pitch}, false};
@@ -106,9 +103,10 @@ bool strict_at_once(ConvPass pass, const ConvProblem& p, const Forced& forced) {
   return pieces::strict_microseconds(pass, p) <= kLittle || !pieces::possible(pass, p);
 }
 
-std::optional<windows::Windows> windows_of(ConvPass pass, const ConvProblem& p, const Forced& forced) {
-  if (chosen(pass, p, forced)) return windows::choose(pass, p, pieces::kTwo, behind(forced));
-  return windows::three_pieces(pass, p, forced).windows;
+Way way_of(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  if (chosen(pass, p, forced)) return {true, std::nullopt, windows::choose(pass, p, pieces::kTwo, behind(forced))};
+  const windows::Three three = windows::three_pieces(pass, p, forced);
+  return {false, three.cells, three.windows};
 }
 
 bool can_share(ConvPass pass, const ConvProblem& p, Role role, const Epilogue& e) {

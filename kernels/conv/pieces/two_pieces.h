@@ -25,8 +25,13 @@ Forced behind(const Forced& forced);  // the product's
 // Multiply-adds follow windows of fprop and bprop at once, without three pieces: where they take little longer, or nobody else can.
 // Not after a name that ends in "+three".
 bool strict_at_once(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
-// Those of two pieces, or three where these are not chosen.
-std::optional<windows::Windows> windows_of(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
+// How a pass is computed by pieces, of two or of three: by cells, by windows, or as operands lie. A function of the problem alone.
+struct Way {
+  bool two = false;
+  std::optional<piece_cells::Cells> cells;
+  std::optional<windows::Windows> windows;
+};
+Way way_of(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 
 // By the model of an H200.
 double microseconds(ConvPass pass, const ConvProblem& p);

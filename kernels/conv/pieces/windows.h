@@ -63,8 +63,7 @@ Forced behind(const Forced& forced);  // the product's
 struct Repeated {
   std::uint64_t vector = 0, wide = 0;
 };
-// From the filters' pieces at `pieces` the columns at `columns`. by_taps: a tap's filters lie side by side, and behind them those of the next
-// piece (two_pieces.h's of bprop).
+// From the filters' pieces at `pieces`, as pieces.h and two_pieces.h have them split, the columns at `columns`.
 void move_filters(Device& device, ConvPass pass, const ConvProblem& p, const Windows& w, const pieces::Kind& kind,
                   std::uint64_t pieces, std::uint64_t columns, const Repeated& first, const Repeated& second,
                   StreamId stream);
