@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nervanagpu
+import nervanagpu.fft  # enters its functions in the table
 from nervanagpu import function_table
 
 ROOT = Path(__file__).parent.parent
@@ -76,6 +77,12 @@ def stub_of_package() -> str:
         for name in re.findall(r"\w+", listed):
             if name not in table:
                 lines.append(f"from {module} import {name} as {name}")
+    for name, module in nervanagpu._HOMES.items():
+        lines.append(f"from {module} import {name} as {name}")
+    for name, module in {**nervanagpu._PUBLIC_MODULES, "lib": "nervanagpu.lib"}.items():
+        line = f"from {module.rpartition('.')[0]} import {name} as {name}"
+        if line not in lines:
+            lines.append(line)
     given = {n for line in lines for n in re.findall(r" as (\w+)$", line)}
     for name in nervanagpu.__all__:
         value = getattr(nervanagpu, name)

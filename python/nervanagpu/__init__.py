@@ -17,7 +17,7 @@ from importlib import import_module as _import_module
 
 import numpy as _numpy
 
-from nervanagpu import fft, function_table, layers, lib, linalg, module_aliases, nn
+from nervanagpu import function_table, linalg, module_aliases
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -64,35 +64,6 @@ from nervanagpu.arrays.exchange import from_cuda_array, from_dlpack
 from nervanagpu.arrays.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
 from nervanagpu.calls import numpy_protocol, placement
 from nervanagpu.calls.precision_setting import precision
-from nervanagpu.compat.factory import NervanaGPU
-from nervanagpu.conv_pool import conv2d_max_pool2d, conv2d_max_pool2d_argmax, conv2d_max_pool2d_is_one_kernel
-from nervanagpu.convolution import (
-    ConvPlan,
-    conv1d,
-    conv1d_bprop,
-    conv1d_update,
-    conv2d,
-    conv2d_bprop,
-    conv2d_update,
-    conv3d,
-    conv3d_bprop,
-    conv3d_update,
-    deconv1d,
-    deconv2d,
-    deconv3d,
-)
-from nervanagpu.cuda_toolkit.nvrtc import CompileError
-from nervanagpu.cupy import cuda
-from nervanagpu.cupy.cuda.memory import get_default_memory_pool, get_default_pinned_memory_pool
-from nervanagpu.cupy.elementwise import ElementwiseKernel
-from nervanagpu.cupy.fusion import fuse
-from nervanagpu.cupy.raw import RawKernel, RawModule
-from nervanagpu.cupy.reduction import ReductionKernel
-from nervanagpu.kernels.modules import SassModule, SourceModule
-from nervanagpu.kernels.tensor_maps import Im2col, TensorMap, tensor_map
-from nervanagpu.kernels.textures import Image, Surface, Texture, image, surface, texture
-from nervanagpu.kernels.toolchain import Kernel, Module, assemble, disassemble, load
-from nervanagpu.linalg.gemm_plan import GemmPlan
 from nervanagpu.math import (
     algebra,
     floats,
@@ -111,35 +82,39 @@ from nervanagpu.math import (
     windows,
 )
 from nervanagpu.math.elementwise import evaluate, explain, launch_count
-from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
-from nervanagpu.nan_trap import check_finite
-from nervanagpu.network import Network
-from nervanagpu.pooling import (
-    PoolPlan,
-    avg_pool1d,
-    avg_pool1d_bprop,
-    avg_pool2d,
-    avg_pool2d_bprop,
-    avg_pool3d,
-    avg_pool3d_bprop,
-    l2_pool1d,
-    l2_pool1d_bprop,
-    l2_pool2d,
-    l2_pool2d_bprop,
-    l2_pool3d,
-    l2_pool3d_bprop,
-    max_pool1d,
-    max_pool1d_bprop,
-    max_pool2d,
-    max_pool2d_bprop,
-    max_pool3d,
-    max_pool3d_bprop,
-    max_pool_argmax,
-    pool,
-    pool_bprop,
-)
 from nervanagpu.random import dropout, rand, randint, randn, seed, stochastic_round
-from nervanagpu.timing import Benchmark, benchmark
+
+# Imported when a name of theirs is first asked for: most programs need few of them, and each takes its part of a
+# millisecond or two.
+_LATER = {
+    "compat.factory": "NervanaGPU",
+    "conv_pool": "conv2d_max_pool2d conv2d_max_pool2d_argmax conv2d_max_pool2d_is_one_kernel",
+    "convolution": """
+        ConvPlan conv1d conv1d_bprop conv1d_update conv2d conv2d_bprop conv2d_update conv3d conv3d_bprop conv3d_update
+        deconv1d deconv2d deconv3d """,
+    "cuda_toolkit.nvrtc": "CompileError",
+    "cupy.cuda.memory": "get_default_memory_pool get_default_pinned_memory_pool",
+    "cupy.elementwise": "ElementwiseKernel",
+    "cupy.fusion": "fuse",
+    "cupy.raw": "RawKernel RawModule",
+    "cupy.reduction": "ReductionKernel",
+    "kernels.modules": "SassModule SourceModule",
+    "kernels.tensor_maps": "Im2col TensorMap tensor_map",
+    "kernels.textures": "Image Surface Texture image surface texture",
+    "kernels.toolchain": "Kernel Module assemble disassemble load",
+    "linalg.gemm_plan": "GemmPlan",
+    "memory": "memory_report set_kernel_cache track_memory",
+    "nan_trap": "check_finite",
+    "network": "Network",
+    "pooling": """
+        PoolPlan avg_pool1d avg_pool1d_bprop avg_pool2d avg_pool2d_bprop avg_pool3d avg_pool3d_bprop l2_pool1d
+        l2_pool1d_bprop l2_pool2d l2_pool2d_bprop l2_pool3d l2_pool3d_bprop max_pool1d max_pool1d_bprop max_pool2d
+        max_pool2d_bprop max_pool3d max_pool3d_bprop max_pool_argmax pool pool_bprop """,
+    "timing": "Benchmark benchmark",
+}
+_HOMES = {name: f"nervanagpu.{module}" for module, names in _LATER.items() for name in names.split()}
+_PUBLIC_MODULES = {"cuda": "nervanagpu.cupy.cuda", **{n: f"nervanagpu.{n}" for n in ("fft", "layers", "linalg", "nn")}}
+_OWN_MODULES = {module.partition(".")[0] for module in _LATER} | {"lib"}  # attributes, as if imported
 
 globals().update(function_table.of_space())  # the table of functions: __init__.pyi lists it for type checkers
 globals().update(dtypes.NAMES)  # float32, int64, ...
@@ -156,19 +131,34 @@ module_aliases.keep_former_paths()
 
 __version__ = version()
 
-_MODULES = ("cuda", "fft", "layers", "linalg", "nn")
 __all__ = sorted(
-    n
-    for n, value in globals().items()
-    if not n.startswith("_") and (n in _MODULES or not isinstance(value, _types.ModuleType))
+    {n for n, value in globals().items() if not n.startswith("_") and not isinstance(value, _types.ModuleType)}
+    | _HOMES.keys()
+    | _PUBLIC_MODULES.keys()
 )
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """NumPy's names that are about the host."""
-    if not name.startswith("_"):
+    """What is imported when it is asked for, and NumPy's names that are about the host."""
+    if name in _HOMES:
+        found = placement.placed(getattr(_import_module(_HOMES[name]), name))
+    elif name in _PUBLIC_MODULES:
+        found = _import_module(_PUBLIC_MODULES[name])
+    elif name in _OWN_MODULES:
+        found = _import_module(f"nervanagpu.{name}")
+        for module in _LATER:
+            if module.startswith(f"{name}."):
+                _import_module(f"nervanagpu.{module}")
+    elif name.startswith("_"):
+        raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}")
+    else:
         numpy_names = _import_module("nervanagpu.calls.numpy_names")
         if name in numpy_names.NAMES:
             return numpy_names.NAMES[name]
         raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}{numpy_names.absent(name)}")
-    raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

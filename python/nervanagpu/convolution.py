@@ -45,6 +45,7 @@ from nervanagpu._core import GPUTensor, SharedPieces, Stream
 from nervanagpu.arrays.creation import Shape
 from nervanagpu.calls.arguments import check_given, integers, is_integer, number
 from nervanagpu.calls.options import Epilogue, check_clip, keywords
+from nervanagpu.calls.placement import place
 from nervanagpu.calls.precision_setting import at
 
 if TYPE_CHECKING:
@@ -599,3 +600,6 @@ class ConvPlan(_core.ConvPlan):
         last = (epilogue, tensor_cores, mask, (channel_sum, channel_sum_squares), *finish)
         with at(precision):
             super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, *last)
+
+
+place(globals())

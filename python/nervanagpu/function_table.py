@@ -10,6 +10,7 @@ what NumPy's protocols find. tools/write_stubs.py makes the stubs (`__init__.pyi
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -85,9 +86,15 @@ def public(
     return enter
 
 
+def _rows(space: str) -> list[Row]:
+    if space == "fft":  # is imported when it is asked for, and enters its functions then
+        importlib.import_module("nervanagpu.fft")
+    return [row for row in TABLE if row.space == space]
+
+
 def of_space(space: str = "") -> dict[str, Callable[..., Any]]:
     """The functions of a namespace by name."""
-    return {name: row.function for row in TABLE if row.space == space for name in row.names}
+    return {name: row.function for row in _rows(space) for name in row.names}
 
 
 def of_numpy(*spaces: str) -> dict[Any, Callable[..., Any]]:
@@ -95,7 +102,6 @@ def of_numpy(*spaces: str) -> dict[Any, Callable[..., Any]]:
     found = {}
     for space in spaces:
         theirs = getattr(np, space) if space else np
-        for row in TABLE:
-            if row.space == space:
-                found.update({getattr(theirs, n): row.function for n in row.numpy if hasattr(theirs, n)})
+        for row in _rows(space):
+            found.update({getattr(theirs, n): row.function for n in row.numpy if hasattr(theirs, n)})
     return found

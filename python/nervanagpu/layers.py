@@ -21,6 +21,7 @@ import numpy.typing as npt
 from nervanagpu import _core
 from nervanagpu._core import Parameter
 from nervanagpu.calls.arguments import choice, count, counts, dtype_name, flag, is_integer, iterable, number, shown
+from nervanagpu.calls.placement import place
 from nervanagpu.nn import ActivationName
 
 Ints = int | Sequence[int]
@@ -313,3 +314,5 @@ BiasLayer = Bias
 ActivationLayer = Activation
 DropoutLayer = Dropout
 SoftmaxLayer = Softmax
+
+place(globals())

@@ -20,6 +20,7 @@ from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.calls.arguments import check_tensors
 from nervanagpu.calls.options import Rounding, keywords
+from nervanagpu.calls.placement import place
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -266,3 +267,6 @@ def statistics(x: GPUTensor, *, stream: Stream | None = None) -> Statistics:
     """The mean and the largest absolute value of `x`; waits for the work queued before."""
     check_tensors("statistics", x=x)
     return Statistics(*_core.nn_statistics(x, stream))
+
+
+place(globals())

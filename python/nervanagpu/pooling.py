@@ -33,6 +33,7 @@ from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.calls.arguments import check_given, flag, integers, is_integer, shown, tensor
 from nervanagpu.calls.options import Epilogue, keywords
+from nervanagpu.calls.placement import place
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -358,3 +359,6 @@ class PoolPlan(_core.PoolPlan):
         maps = not is_integer(window) and len(integers(name, "window", window)) == 4
         geometry = _geometry(name, 4 if maps else axes, window, stride, padding, layout, count_padding)
         super().__init__(which, op, in1, out, x, argmax, layout, geometry, epilogue, flag(name, "relu", relu))
+
+
+place(globals())

@@ -18,7 +18,7 @@ from nervanagpu._core import GPUTensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SPACES = ("", ".convolution", ".math.elementwise", ".fft", ".layers", ".linalg", ".nn", ".pooling", ".random")
+_SPACES = ("", ".math.elementwise", ".linalg", ".random")  # those imported later call place() themselves
 SEVERAL = _core.other_devices_possible()
 
 # These take tensors of several devices: they move elements, compute each where it is, or ask for no elements.
@@ -112,15 +112,21 @@ def per_device(maxsize: int | None = None) -> Callable[[F], F]:
     return decorate
 
 
+def place(shown: dict[str, Any]) -> None:
+    """Puts the gate before the functions that a module shows: `place(globals())` at its end."""
+    if not SEVERAL:
+        return
+    for name, value in list(shown.items()):
+        if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith("nervanagpu"):
+            shown[name] = placed(value)
+
+
 def install() -> None:
     """Puts the gate before what the package shows: functions of its modules, methods and properties of GPUTensor."""
     if not SEVERAL:
         return
     for space in _SPACES:
-        shown = sys.modules[f"nervanagpu{space}"]
-        for name, value in list(vars(shown).items()):
-            if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith("nervanagpu"):
-                setattr(shown, name, placed(value))
+        place(vars(sys.modules[f"nervanagpu{space}"]))
     for name, value in list(vars(GPUTensor).items()):
         if isinstance(value, types.FunctionType):
             setattr(GPUTensor, name, placed(value))

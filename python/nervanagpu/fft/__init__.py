@@ -1,5 +1,6 @@
 """Fourier transforms by numpy.fft's names: by cuFFT on a GPU that has it, otherwise by NumPy (docs/linalg.md)."""
 
+from nervanagpu.calls.placement import place
 from nervanagpu.fft.helpers import fftfreq, fftshift, ifftshift, rfftfreq
 from nervanagpu.fft.transforms import (
     fft,
@@ -42,3 +43,5 @@ __all__ = [
 
 for _name in __all__:
     public(space="fft")(globals()[_name])
+
+place(globals())

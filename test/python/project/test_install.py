@@ -153,11 +153,50 @@ def test_import_is_light():
 
 
 HEAVY = "decimal glob importlib.abc importlib.resources numpy.fft pathlib runpy shutil statistics tempfile urllib.parse"
+LATER = """
+    compat conv_pool convolution cuda_toolkit.nvrtc cupy.cuda cupy.kernels fft kernels layers lib linalg.gemm_plan
+    memory nan_trap network nn pooling pycuda timing"""
 
 
 def test_an_import_brings_what_it_needs():
-    """Of the standard library and NumPy: modules that take milliseconds wait until someone asks for what needs them."""
+    """Modules that take milliseconds wait until someone asks for what needs them: NumPy's, the library's own too."""
     code = "import sys, numpy; before = set(sys.modules); import nervanagpu; print(*set(sys.modules) - before)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     brought = set(run(sys.executable, "-S", "-c", code, env=env).stdout.split())
     assert "nervanagpu.math.elementwise" in brought and not brought & set(HEAVY.split())
+    assert not brought & {f"nervanagpu.{module}" for module in LATER.split()}
+
+
+def test_what_comes_later_is_there():
+    """Names and modules that are imported at their first use are listed, found, kept and the same as at home."""
+    code = """
+import sys, nervanagpu as ng
+assert set(ng.__all__) <= set(dir(ng)) and "conv2d" in dir(ng)
+assert ng.conv2d is ng.conv2d is sys.modules["nervanagpu.convolution"].conv2d and "conv2d" in vars(ng)
+assert ng.cupy.raw.RawKernel is ng.RawKernel and ng.kernels.modules.SassModule is ng.SassModule
+assert ng.lib.stride_tricks and ng.compat.factory.NervanaGPU is ng.NervanaGPU and ng.cuda.runtime
+from nervanagpu import *
+assert (nn, fft, Network, Benchmark) == (ng.nn, ng.fft, ng.network.Network, ng.timing.Benchmark)
+try: ng.no_such_name
+except AttributeError as error: print(error)
+import numpy as np
+print(type(np.fft.fft(ng.ones(4))).__name__)
+"""
+    env = {**os.environ, "NERVANAGPU_DEVICE": "emulator"}
+    for devices in ("1", "2"):
+        done = run(sys.executable, "-c", code, env={**env, "NERVANAGPU_EMULATOR_DEVICES": devices})
+        assert done.stdout == "module 'nervanagpu' has no attribute 'no_such_name'\nGPUTensor\n"
+
+
+def test_what_comes_later_runs_where_its_tensors_are():
+    code = """
+import nervanagpu as ng
+with ng.device(1):
+    x, w = ng.ones((1, 4, 4, 3)), ng.ones((2, 1, 1, 3))
+import nervanagpu.nn, nervanagpu.pooling
+made = [nervanagpu.pooling.max_pool_argmax(x, 2), ng.max_pool_argmax(x, 2), nervanagpu.nn.softmax(x[0, 0])]
+made += [ng.conv2d(x, w), ng.fft.rfft(x), ng.fft.fftfreq(8, device=1)]
+print([y.device.ordinal for y in made])
+"""
+    env = {**os.environ, "NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR_DEVICES": "2"}
+    assert run(sys.executable, "-c", code, env=env).stdout == "[1, 1, 1, 1, 1, 1]\n"
