@@ -87,6 +87,7 @@ def doctor() -> str:
         _line("installed", str(HERE)),
         _module("ml_dtypes", "bfloat16 as a dtype of NumPy's", "ml_dtypes"),
         *_torch(),
+        _module("jax", "nervanagpu.jax", "jax"),
         _library("nvrtc, for CUDA C", lambda: str(nvrtc.library().path)),
     ]
     for name, purpose in _CUDA_LIBRARIES.items():

@@ -94,7 +94,8 @@ bool done(const Api& api, Failure* failure) {
   return false;
 }
 
-void read_place(const Frame& frame, Platform platform, Request& to) {
+// The ordinal of the arrays' GPU; -1: the emulator.
+int read_place(const Frame& frame, Platform platform, Request& to) {
   const DeviceInfo& here = device();
   if ((here.kind == DeviceKind::cuda) != (platform == Platform::cuda)) {
     throw InvalidArgument(platform == Platform::cuda
@@ -102,19 +103,24 @@ void read_place(const Frame& frame, Platform platform, Request& to) {
                               : "arrays on the CPU, but the library's device is " + here.name +
                                     ": put them on jax.devices('gpu')[0], or set NERVANAGPU_DEVICE=emulator");
   }
-  if (platform == Platform::host) return;
-  GetOrdinal ordinal{sizeof(GetOrdinal), nullptr, frame.context, 0};
-  if (frame.api->size < sizeof(Api) || !done(*frame.api, frame.api->get_ordinal(&ordinal)) || ordinal.ordinal != 0) {
-    throw InvalidArgument("arrays on GPU " + std::to_string(ordinal.ordinal) + "; the library works on GPU 0");
+  if (platform == Platform::host) return -1;
+  GetOrdinal of{sizeof(GetOrdinal), nullptr, frame.context, -1};
+  if (frame.api->size < sizeof(Api) || !done(*frame.api, frame.api->get_ordinal(&of)) || of.ordinal < 0) {
+    throw InvalidArgument("XLA does not say which GPU the arrays are on");
+  }
+  if (of.ordinal > 0 && of.ordinal >= device_count()) {
+    throw InvalidArgument("arrays on GPU " + std::to_string(of.ordinal) + "; the library's are 0 to " +
+                          std::to_string(device_count() - 1));
   }
   GetStream stream{sizeof(GetStream), nullptr, frame.context, nullptr};
   if (!done(*frame.api, frame.api->get_stream(&stream))) throw Error("XLA has no stream for this call");
   to.stream = reinterpret_cast<std::uint64_t>(stream.stream);
+  return of.ordinal;
 }
 
 void run(const Frame& frame, Platform platform, const Operation& operation) {
   Request call;
-  read_place(frame, platform, call);
+  const OnDevice there(read_place(frame, platform, call));
   read_attributes(frame.attributes, call);
   Memory memory(platform);
   for (std::int64_t i = 0; i < frame.arguments.count; ++i) {

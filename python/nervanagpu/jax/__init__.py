@@ -10,9 +10,9 @@
     dw = jax.grad(loss)(w, x)                                # the gradient's products are ours, too
     print(ngj.calls())                                       # how often each kind of call has run here
 
-Arrays are used where they lie, through XLA's foreign function interface: on GPU 0 in XLA's own stream, without waiting.
-Where the device is the emulator (NERVANAGPU_DEVICE=emulator) they are the CPU's. They are float32, float16 or bfloat16,
-all operands of a call alike. What does not fit is a TypeError or a ValueError when the function is traced.
+Arrays are used where they lie, through XLA's foreign function interface: on their own GPU, in XLA's stream, without
+waiting. Where the device is the emulator (NERVANAGPU_DEVICE=emulator) they are the CPU's. They are float32, float16 or
+bfloat16, all operands of a call alike. What does not fit is a TypeError or a ValueError when the function is traced.
 """
 
 try:

@@ -106,7 +106,7 @@ def test_the_headers_are_all_there(installed):
 def test_doctor(capsys):
     assert command.main(["--doctor"]) == 0
     text = capsys.readouterr().out
-    for word in ("nervanagpu", "kernels", "device", "python", "numpy", "nvrtc", "cublas"):
+    for word in ("nervanagpu", "kernels", "device", "python", "numpy", "nvrtc", "cublas", "torch", "jax"):
         assert any(line.startswith(word) or f" {word}" in line for line in text.splitlines()), f"{word}:\n{text}"
     assert (ng.device().kind == "cuda") != ("advice" in text)
 
