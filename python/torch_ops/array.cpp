@@ -56,6 +56,14 @@ void check_place(const Array& t) {
          " while ours are cuda:0 to cuda:" + std::to_string(device_count() - 1));
 }
 
+// Memory where no element may begin: torch takes it, of NumPy's arrays say.
+void check_address(const Array& t) {
+  const std::uintptr_t width = t.type() == shim().float32 ? 4 : 2;
+  if (reinterpret_cast<std::uintptr_t>(t.data()) % width != 0) {
+    refuse("memory at no multiple of " + std::to_string(width) + " bytes, an element's");
+  }
+}
+
 Stream current_stream(int device) {
   void* stream = nullptr;
   if (shim().get_current_cuda_stream == nullptr) refuse("this torch has no CUDA streams");
@@ -200,6 +208,7 @@ int Call::place_of(std::span<const Array* const> operands) {
       refuse("operands of several dtypes: " + dtype_name(first.type()) + ", " + dtype_name(t->type()));
     }
     check_place(*t);
+    check_address(*t);
     if (t->on_gpu() && t->device() != first.device()) {
       refuse("operands on cuda:" + std::to_string(first.device()) + " and cuda:" + std::to_string(t->device()));
     }

@@ -74,6 +74,8 @@ def check_place(t: torch.Tensor) -> None:
 
 def ours(t: torch.Tensor) -> GPUTensor:
     """The memory of `t`, which it keeps alive: `t` may be a copy that nobody else holds."""
+    width = t.element_size()
+    need(t.data_ptr() % width == 0, f"memory at no multiple of {width} bytes, an element's")
     if t.is_cuda:
         dtype = FLOATS.get(t.dtype) or str(t.dtype).removeprefix("torch.")
         return _core.adopt(t.data_ptr(), t.shape, t.stride(), dtype, t, False)

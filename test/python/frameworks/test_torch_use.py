@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from torch_operands import DEVICE, F, near, ngt, rand, torch
 
@@ -329,6 +330,43 @@ REFUSED: list[tuple[str, Any]] = [
     ("avg_pool3d", lambda: F.avg_pool3d(rand(2, 3, 1, 4, 4), (3, 2, 2), 1, 1)),
     ("avg_pool3d", lambda: F.avg_pool3d(rand(2, 3, 4, 1, 4), (1, 2, 2), 1, (0, 1, 1), ceil_mode=True)),
 ]
+
+
+def at_any_byte(*shape: int) -> Any:
+    """A tensor whose elements begin where none may."""
+    t = rand(*shape)
+    raw = np.zeros(4 * t.numel() + 8, np.uint8)
+    first = next(i for i in range(4) if (raw.ctypes.data + i) % 4 == 1)
+    there = raw[first : first + 4 * t.numel()].view(np.float32).reshape(shape)
+    there[...] = t
+    return torch.from_numpy(there)
+
+
+@pytest.mark.skipif(DEVICE != "cpu", reason="no CUDA tensor lies so")
+def test_memory_at_any_byte_is_atens() -> None:
+    """What is counted names no address: there would be one more reason for each tensor."""
+    image, filters = (1, 2, 6, 6), (3, 2, 3, 3)
+    calls: list[tuple[str, Any, Any, list[tuple[int, ...]]]] = [
+        ("mm", torch.mm, ngt.mm, [(3, 4), (4, 5)]),
+        ("bmm", torch.bmm, ngt.bmm, [(2, 3, 4), (2, 4, 5)]),
+        ("addmm", torch.addmm, ngt.addmm, [(5,), (3, 4), (4, 5)]),
+        ("convolution", F.conv2d, ngt.conv2d, [image, filters]),
+        ("convolution", F.conv_transpose2d, ngt.conv_transpose2d, [image, (2, 3, 3, 3)]),
+        ("max_pool2d_with_indices", lambda x: F.max_pool2d(x, 2, return_indices=True)[0], None, [image]),
+        ("avg_pool2d", lambda x: F.avg_pool2d(x, 2), lambda x: ngt.avg_pool2d(x, 2), [image]),
+    ]
+    for name, theirs, ours_, shapes in calls:
+        ngt.reset_calls()
+        for _ in range(3):
+            operands = [at_any_byte(*shape) for shape in shapes]
+            with ngt.use():
+                got = theirs(*operands)
+            assert near(got, theirs(*[t.clone() for t in operands]), 1e-5)
+        counted = ngt.calls()[f"aten.{name}"]
+        assert counted == {"ours": 0, "fallback": {"memory at no multiple of 4 bytes, an element's": 3}}, counted
+        if ours_ is not None:
+            with pytest.raises(RuntimeError, match="no multiple of 4 bytes"):
+                ours_(*operands)
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))
