@@ -121,34 +121,40 @@ std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e, 
   return out;
 }
 
-// Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-10, before that of the first. These
-// may be sums of their own after the first `total` of the chunk. Totals begin anew every `block`.
+// Chunks added in ascending order. The products of a first piece with a second one, times 2^-10, come before that of the first.
+// Compensated: they are one sum, and a chunk's others begin with what the total has lost of those before.
 float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to,
                 const Cut& cut) {
   const std::int64_t chunk = order.number("chunk", 0);
   const std::int64_t most = order.number("total", 0);
-  const std::int64_t block = order.number("block", 0);
+  const bool compensated = order.number("compensated", 0) != 0;
   const auto step = static_cast<std::size_t>(order.number("step", 0));
   const auto a = halves_of(t.a, cut.e_a, order.number("round_bias", 0));
   const auto b = halves_of(t.b, cut.e_b, order.number("round_bias", 0));
   float total = 0;
-  float before = 0;
+  float cross = 0;
+  float lost = 0;
   for (std::int64_t begin = from; begin < to; begin += chunk) {
-    if (block != 0 && begin != from && (begin - from) % block == 0) {
-      before += total;
-      total = 0;
-    }
     const auto first = static_cast<std::size_t>(begin);
     const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
-    float sum = core.run(a[0], b[1], first, last, step);
-    sum = core.run(a[1], b[0], first, last, step, sum);
-    sum *= 0x1p-10F;
+    if (!compensated) cross = 0;
+    cross = core.run(a[0], b[1], first, last, step, cross);
+    cross = core.run(a[1], b[0], first, last, step, cross);
+    if (compensated) {
+      const float sum = core.run(a[0], b[0], first, last, step, lost);
+      const float next = total + sum;
+      lost = sum - (next - total);
+      total = next;
+      continue;
+    }
+    float sum = cross * 0x1p-10F;
     for (std::int64_t l = begin; l < begin + chunk; l += most, sum = 0) {
       const auto end = static_cast<std::size_t>(std::min(to, l + most));
       total += core.run(a[0], b[0], std::min(static_cast<std::size_t>(l), end), end, step, sum);
     }
   }
-  return std::ldexp(before + total, cut.e_a + cut.e_b - 2 * 138);
+  if (compensated) total += std::fma(cross, 0x1p-10F, lost);
+  return std::ldexp(total, cut.e_a + cut.e_b - 2 * 138);
 }
 
 // All l of the first remainder of 8, then those of the next, each padded to blocks of 64.
@@ -181,7 +187,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows", "taps"}},
       {"pieces", {"chunk", "step", "total"}},
-      {"halves", {"chunk", "step", "round_bias", "total", "block"}},
+      {"halves", {"chunk", "step", "round_bias", "total", "compensated"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},

@@ -32,9 +32,9 @@ struct Area {
   const char* passes;
   double apart = 0;
 };
-constexpr std::array kAreas = {Area{128, 64, 1.15, 0.75, "fbc"},     Area{128, 96, 1.5, 1.0, "fbc"},
-                               Area{128, 128, 1.9, 1.2, "fbcu"},     Area{128, 192, 2.8, 0, "fbcu"},
-                               Area{64, 128, 1.15, 0.75, "u", 2.05}, Area{64, 256, 1.9, 1.2, "u", 2.5}};
+constexpr std::array kAreas = {Area{128, 64, 1.15, 0.6, "fbc"},      Area{128, 96, 1.5, 0.8, "fbc"},
+                               Area{128, 128, 1.9, 1.03, "fbcu"},    Area{128, 192, 2.8, 0, "fbcu"},
+                               Area{64, 128, 1.15, 0.66, "u", 2.05}, Area{64, 256, 1.9, 1.05, "u", 2.5}};
 
 Tile tile_of(const Area& a) {
   return {Form::tiles, a.rows, a.columns};

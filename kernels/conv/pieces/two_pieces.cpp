@@ -133,7 +133,7 @@ void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_
   if (add_lost_next) leave_out(pass, s);
   share(s.in1, operands.in1_shared);
   share(s.in2, operands.in2_shared);
-  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, statistics, kRoundBias);
+  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, statistics);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 

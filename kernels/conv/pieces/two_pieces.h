@@ -16,8 +16,6 @@
 
 namespace nervanagpu::conv_detail::two_pieces {
 
-inline constexpr std::int64_t kRoundBias = 1;  // of pieces: f16x2.sass; conv_f16x3.sass says it in its class
-
 // Asked for by name ("_f16", and the end of a name of conv_f16x3.sass), or faster than all other ways of pieces.h, of sums that are not
 // short (errors: docs/lab/f16x3.md): a function of the problem alone. Not where a number of splits is given.
 bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced = {});

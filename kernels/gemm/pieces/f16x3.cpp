@@ -179,8 +179,7 @@ bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& p, cons
           values_of(*best, p, q, tail.splits, nullptr, tail_maps(*best, p, tail))};
 }
 
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t statistics,
-                     std::int64_t round_bias) {
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t statistics) {
   constexpr std::int64_t kSize = 4;
   Values v;
   std::string name = "f16x2_";
@@ -207,7 +206,7 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
   };
   put(a);
   put(b);
-  v.u32(round_bias).u64(statistics);
+  v.u32(kRoundBias).u64(statistics);
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   return {kernel, {256, 2, 1}, v};
@@ -219,14 +218,14 @@ bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_
   Source b = source_of(b_of(p), p.workspace + where.b);
   a.rows.kept = kept::words(p.a_pieces, kPieces, a.k_inside);
   b.rows.kept = kept::words(p.b_pieces, kPieces, b.k_inside);
-  return split(registry, a, b, p.workspace + where.statistics, kRoundBias);
+  return split(registry, a, b, p.workspace + where.statistics);
 }
 
 bf16x6::Launch split_one(const Registry& registry, const Side& operand, std::uint64_t to, std::uint64_t words,
                          const PiecesAt& kept) {
   Source one = source_of(operand, to);
   one.rows.kept = kept::words(kept, kPieces, one.k_inside);
-  bf16x6::Launch l = split(registry, one, one, words, kRoundBias);
+  bf16x6::Launch l = split(registry, one, one, words);
   l.grid.y = 1;
   return l;
 }

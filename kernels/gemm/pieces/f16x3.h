@@ -20,7 +20,7 @@
 namespace nervanagpu::f16x3 {
 
 inline constexpr std::int64_t kPieces = 2;
-inline constexpr std::int64_t kRoundBias = 11;  // of pieces: f16x2.sass; f16x3.sass says it in its class
+inline constexpr std::int64_t kRoundBias = 11;  // of pieces: f16x2.sass; tiles.sass says it in classes
 
 // Microseconds of a chunk of 64 k, 128 rows: docs/lab/f16x3.md.
 inline constexpr std::array kWidths = {bf16x6::Width{64, 0.66}, bf16x6::Width{128, 1.14}, bf16x6::Width{192, 1.62}};
@@ -53,9 +53,8 @@ struct Source {
   std::uint64_t without_lost = 0;
   static constexpr std::int64_t kWithoutBytes = 256 * (4 + 8);
 };
-// f16x2.sass for both operands; `statistics` takes bf16x6::kStatisticsBytes. round_bias: that of the kernel that multiplies.
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t statistics,
-                     std::int64_t round_bias);
+// f16x2.sass for both operands; `statistics` takes bf16x6::kStatisticsBytes.
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t statistics);
 // One operand, and its words.
 bf16x6::Launch split_one(const Registry& registry, const pieces::Side& operand, std::uint64_t to, std::uint64_t words,
                          const PiecesAt& kept);

@@ -65,7 +65,7 @@ void gemm_split(std::uint64_t matrix, std::int64_t leading, const PiecesAt& to, 
     for (const bool k_inside : {true, false}) {  // the same pieces in the same place, but not the same words
       const f16x3::Source one = {rows, k_inside};
       const std::uint64_t words = to.address + kept::words_at(to.count, k_inside);
-      bf16x6::Launch l = f16x3::split(registry, one, one, words, f16x3::kRoundBias);
+      bf16x6::Launch l = f16x3::split(registry, one, one, words);
       l.grid.y = 1;
       l.values.launch(device, *l.kernel, l.grid, stream.handle());
     }
