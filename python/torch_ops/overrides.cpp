@@ -120,6 +120,14 @@ Array aten_max_pool_backward(const Array& grad, const Array& x, const Ints& kern
   return pool_gradient(PoolOp::max, grad, x, windows(x, axes, kernel, stride, padding), false);
 }
 
+// aten's averages of volumes are never channels last, nor are their gradients: a view may follow.
+Array as_means_lie(Int axes, Array made) {
+  if (axes < 3 || made.contiguous()) return made;
+  Array plain;
+  contiguous(made, plain);
+  return plain;
+}
+
 template <Int axes>
 Array aten_avg_pool(const Array& x, const Ints& kernel, const Ints& stride, const Ints& padding, bool ceil, Count count,
                     Divisor /*unused*/) {
@@ -130,14 +138,15 @@ Array aten_avg_pool(const Array& x, const Ints& kernel, const Ints& stride, cons
       if (x.size(static_cast<Int>(i) + 2) < w.size[i]) throw NotHere();
     }
   }
-  return pool(PoolOp::avg, x, w, count.value);
+  return as_means_lie(axes, pool(PoolOp::avg, x, w, count.value));
 }
 
 template <Int axes>
 Array aten_avg_pool_backward(const Array& grad, const Array& x, const Ints& kernel, const Ints& stride,
                              const Ints& padding, bool ceil, Count count, Divisor /*unused*/) {
   if (ceil) throw NotHere();
-  return pool_gradient(PoolOp::avg, grad, x, windows(x, axes, kernel, stride, padding), count.value);
+  const Windows w = windows(x, axes, kernel, stride, padding);
+  return as_means_lie(axes, pool_gradient(PoolOp::avg, grad, x, w, count.value));
 }
 
 // --- their entries in Python --------------------------------------------------------------------------------------------

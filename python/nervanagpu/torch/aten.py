@@ -218,9 +218,10 @@ def _avg_pool(axes: int) -> Callable[..., Tensor]:
         if ceil_mode or divisor_override is not None:
             plan = pool_windows.Means(whole, size, step, pad, ceil_mode, count_include_pad, divisor_override)
             y = plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True))
-            y = y.contiguous() if axes == 3 and divisor_override is not None else lying_as(whole, y)  # as aten's lie
+            y = y if axes == 3 else lying_as(whole, y)
         else:
             y = AVG_POOL(whole, size, step, pad, count_include_pad)
+        y = y.contiguous() if axes == 3 else y  # as aten's lie, whatever x does
         return y if whole is x else y[0]
 
     return run
@@ -238,9 +239,10 @@ def _avg_pool_backward(axes: int) -> Callable[..., Tensor]:
             inner = plan.gradient_inside(dy, size, step, pad)
             dx = AVG_POOL_BACKWARD(inner, plan.inside(whole), size, step, pad, True)
             dx = plan.gradient_outside(dx)
-            dx = dx.contiguous() if axes == 3 and divisor is not None else lying_as(whole, dx)
+            dx = dx if axes == 3 else lying_as(whole, dx)
         else:
             dx = AVG_POOL_BACKWARD(dy, whole, size, step, pad, count)
+        dx = dx.contiguous() if axes == 3 else dx
         return dx if whole is x else dx[0]
 
     return run

@@ -466,7 +466,7 @@ def test_gradients_of_pools_lie_as_torchs(form: Any) -> None:
 @pytest.mark.parametrize("options", [{}, {"ceil_mode": True}, {"divisor_override": 2}], ids=str)
 @pytest.mark.parametrize("kind", ["max", "avg"])
 def test_pools_of_volumes_lie_as_torchs(kind: str, options: dict[str, Any]) -> None:
-    """With a divisor aten's average of channels last is contiguous, and a view may follow."""
+    """aten's averages of volumes are contiguous whatever x is, and a view may follow."""
     if kind == "max" and "divisor_override" in options:
         pytest.skip("an average's")
     x = rand(2, 3, 5, 4, 5).to(memory_format=torch.channels_last_3d).requires_grad_()
