@@ -11,7 +11,7 @@ namespace nervanagpu {
 // What act is, of float32 numbers: activations.inc says which is what. NaN stays NaN, and minus infinity gives the limit. An
 // int32 result has none or relu; drelu is of float32, float16 and bfloat16.
 enum class GemmActivation : std::uint8_t {
-#define NG_ACTIVATION(name, c_name, reads, ...) name,
+#define NG_ACTIVATION(name, c_name, reads, value, ulps, ...) name,
 #include "nervanagpu/activations.inc"
 #undef NG_ACTIVATION
 };
@@ -26,7 +26,7 @@ struct ActivationRow {
 };
 // All of them, in the order of their numbers.
 inline constexpr ActivationRow kActivations[] = {
-#define NG_ACTIVATION(name, c_name, reads, ...) {GemmActivation::name, #name, ActivationReads::reads},
+#define NG_ACTIVATION(name, c_name, reads, value, ulps, ...) {GemmActivation::name, #name, ActivationReads::reads},
 #include "nervanagpu/activations.inc"
 #undef NG_ACTIVATION
 };

@@ -151,7 +151,7 @@ typedef struct ng_rounding {
 
 /* --- C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias) -------------------------------------------------------- */
 
-/* Functions of float32 numbers; gemm.hpp says which. */
+/* Functions of float32 numbers; activations.inc says which, and tools/activations.py writes these. */
 enum ng_gemm_activation {
   NG_NO_ACTIVATION = 0,
   NG_RELU = 1,
@@ -161,7 +161,7 @@ enum ng_gemm_activation {
   NG_GELU_TANH = 5,
   NG_SILU = 6,
   NG_CLIP = 7,
-  NG_DRELU = 8 /* x where the bit of mask is 1, else 0 */
+  NG_DRELU = 8
 };
 
 /* How float32 operands are multiplied; precision.hpp says more. */

@@ -33,6 +33,15 @@ Expr where(const Expr& condition, const Expr& x, const Expr& y) {
 Expr positive(const Expr& x) {
   return apply(ExprOp::greater, {x, 0});
 }
+Expr maximum(const Expr& x, const Expr& y) {
+  return apply(ExprOp::maximum, {x, y});
+}
+Expr tanh(const Expr& x) {
+  return apply(ExprOp::tanh, {x});
+}
+Expr sig(const Expr& x) {
+  return apply(ExprOp::sig, {x});
+}
 
 // Of leaky_relu the sign of y must tell the sign of x.
 void check_function(const char* op, Activation f, float slope) {

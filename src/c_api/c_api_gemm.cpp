@@ -47,7 +47,8 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
   out.c_type = dtype_of(kGemm, "c_type", p.c_type);
   out.bias_type = dtype_of(kGemm, "bias_type", p.bias_type);
   out.rounding = rounding_of(kGemm, "rounding", p.rounding);
-#define NG_ACTIVATION(name, c_name, reads, ...) static_assert(c_name == static_cast<int>(GemmActivation::name));
+#define NG_ACTIVATION(name, c_name, reads, value, ulps, ...) \
+  static_assert(c_name == static_cast<int>(GemmActivation::name));
 #include "nervanagpu/activations.inc"
 #undef NG_ACTIVATION
   const auto activation = activation_row(p.activation);

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from activation_reference import LAYER_ROWS, value
 
 
 def philox(key: int, counter: int) -> list[int]:
@@ -238,30 +239,14 @@ class Bias(Reference):
 class Activation(Reference):
     def __init__(self, f, slope=0.01):
         super().__init__()
-        self.f, self.slope = f, slope
+        self.row, self.slope = LAYER_ROWS[f], slope
 
     def forward(self, x):
-        self.x = x
-        return {
-            "identity": lambda: x,
-            "relu": lambda: np.maximum(x, 0),
-            "leaky_relu": lambda: np.where(x > 0, x, self.slope * x),
-            "tanh": lambda: np.tanh(x),
-            "sigmoid": lambda: 1 / (1 + np.exp(-x)),
-        }[self.f]()
+        self.y = value(self.row.value, x=x, slope=self.slope)
+        return self.y
 
     def backward(self, dy):
-        x = self.x
-        return (
-            dy
-            * {
-                "identity": lambda: 1.0,
-                "relu": lambda: x > 0,
-                "leaky_relu": lambda: np.where(x > 0, 1, self.slope),
-                "tanh": lambda: 1 - np.tanh(x) ** 2,
-                "sigmoid": lambda: 1 / (2 + np.exp(x) + np.exp(-x)),
-            }[self.f]()
-        )
+        return value(self.row.gradient, y=self.y, dy=dy, slope=self.slope)
 
 
 class Dropout(Reference):

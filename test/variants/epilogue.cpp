@@ -17,9 +17,9 @@ constexpr double kUlp = 0x1p-23;    // of float32, the most that one can be of a
 constexpr double kTiny = 0x1p-126;  // below it results are 0 or subnormal
 constexpr double kMargin = 1.01;    // for the double arithmetic here
 
-Expected activated(const GemmProblem& p, double x) {
-  if (p.activation == GemmActivation::clip) return {std::clamp(x, double{p.clip_low}, double{p.clip_high}), 0};
-  const auto exact = gpu_test::exact_activation(p.relu ? GemmActivation::relu : p.activation, x);
+Expected activated(const GemmProblem& p, double x, bool kept) {
+  const GemmActivation a = p.relu ? GemmActivation::relu : p.activation;
+  const auto exact = gpu_test::exact_activation<double>(a, x, p.clip_low, p.clip_high, kept);
   return {exact.value, exact.ulps == 0 ? 0 : kMargin * exact.ulps * kUlp * std::fabs(exact.value) + kTiny};
 }
 
@@ -35,8 +35,7 @@ Expected finish(const GemmProblem& p, double sum, double scale, double old, doub
   if (p.relu_first) y = std::max(y, 0.0);
   y += p.beta * old;
   y += bias;
-  if (p.activation == GemmActivation::drelu) return {kept ? y : 0.0, 0};
-  return activated(p, y);
+  return activated(p, y, kept);
 }
 
 double round_result(Dtype type, const Rounding& rounding, double value, std::int64_t at) {

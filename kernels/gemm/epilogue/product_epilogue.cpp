@@ -197,7 +197,7 @@ const Operation& operation_of(GemmActivation a) {
   using enum ExprOp;
   constexpr bool in_16_bits = true;
   static constexpr Operation kOperations[] = {
-#define NG_ACTIVATION(name, c_name, reads, ...) {__VA_ARGS__},
+#define NG_ACTIVATION(name, c_name, reads, value, ulps, ...) {__VA_ARGS__},
 #include "nervanagpu/activations.inc"
 #undef NG_ACTIVATION
   };

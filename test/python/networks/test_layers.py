@@ -10,6 +10,7 @@ import layer_reference as ref
 import nervanagpu as ng
 import numpy as np
 import pytest
+from activation_reference import LAYER_ROWS
 from nervanagpu import layers as L
 
 LAYOUTS = ["NHWC", "CHWN"]
@@ -256,11 +257,7 @@ CASES = {
     "full_plain": Case(lambda: L.Full(1, bias=False), lambda p, y: ref.Full(*p), (2, 2, 3, 2), 1),
     "bias": Case(L.Bias, lambda p, y: ref.Bias(*p), (3, 4, 5)),
     "bias_of_features": Case(L.Bias, lambda p, y: ref.Bias(*p), (33,), 7),
-    "identity": activation("identity"),
-    "relu": activation("relu"),
-    "leaky_relu": activation("leaky_relu", 0.2),
-    "tanh": activation("tanh"),
-    "sigmoid": activation("sigmoid"),
+    **{name: activation(name, 0.2) for name in LAYER_ROWS},
     "dropout": Case(lambda: L.Dropout(0.3), lambda p, layout: ref.Dropout(0.3, SEED, 0, layout), (5, 3, 7)),
     "inception": inception(),
     "inception_nested": nested(),

@@ -10,6 +10,7 @@ import ml_dtypes
 import nervanagpu as ng
 import numpy as np
 import pytest
+from activation_reference import LAYER_ROWS, value
 from nervanagpu import _core, nn
 
 FLOATS = [np.float32, np.float16, ml_dtypes.bfloat16]
@@ -94,23 +95,19 @@ def test_add(rng, dtype, n):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("kind", _core.NN_ACTIVATIONS)
 def test_activation(rng, dtype, kind):
-    functions = {
-        "identity": lambda x: x,
-        "relu": lambda x: np.maximum(x, 0),
-        "leaky_relu": lambda x: np.where(x > 0, x, 0.125 * x),
-        "tanh": np.tanh,
-        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    }
+    def f(x):
+        return value(LAYER_ROWS[kind].value, x=x, slope=0.125)
+
     assert get_args(nn.ActivationName) == _core.NN_ACTIVATIONS
     for n in LENGTHS:
         x = (rng.standard_normal(n) * 5).astype(dtype)
         y = nn.activation(kind, ng.array(x), slope=0.125)
         assert y.dtype == dtype
-        assert close(y.get(), functions[kind](x.astype(np.float64)), dtype)
+        assert close(y.get(), f(x.astype(np.float64)), dtype)
         # The gradient against central differences, by the values of y that the kernel saw.
         t = x.astype(np.float64)
         h = 1e-6
-        slope = (functions[kind](t + h) - functions[kind](t - h)) / (2 * h)
+        slope = (f(t + h) - f(t - h)) / (2 * h)
         dy = normal(rng, n, dtype)
         dx = nn.activation_bprop(kind, y, ng.array(dy), slope=0.125).get().astype(np.float64)
         unit = 2.0**-20 if dtype == np.float32 else 4 * UNIT[dtype]
