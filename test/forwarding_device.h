@@ -51,7 +51,7 @@ class ForwardingDevice : public Device {
   double elapsed_ms(EventId a, EventId b) override { return inner_.elapsed_ms(a, b); }
   bool capturing(StreamId s) noexcept override { return inner_.capturing(s); }
   void begin_capture(StreamId s) override { inner_.begin_capture(s); }
-  GraphId end_capture(StreamId s) override { return inner_.end_capture(s); }
+  GraphId do_end_capture(StreamId s) override { return inner_.end_capture(s); }
   void abandon_capture(StreamId s) noexcept override { inner_.abandon_capture(s); }
   void do_launch_graph(GraphId g, StreamId s) override { inner_.launch_graph(g, s); }
   void destroy_graph(GraphId g) noexcept override { inner_.destroy_graph(g); }

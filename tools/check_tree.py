@@ -45,6 +45,9 @@ FORBIDDEN: list[tuple[str, str, str]] = [
     ("src/device/emulator_", "src/expr/", "src/launch/gate.cpp does what waits, in front of every device"),
 ]
 
+# Who may call before_work(): the gate of devices, and that of expressions.
+GATES = ("src/launch/gate.cpp", "src/expr/deferred.", "test/")
+
 # Docstrings that have a sentence too long yet.
 STILL_LONG = {"python/nervanagpu/torch/pool_windows.py"}
 
@@ -71,6 +74,10 @@ def problems_of(path: str, text: str) -> list[str]:
         for folder, target, reason in FORBIDDEN:
             if path.startswith(folder) and name.startswith(target):
                 found.append(f'{where}: "{name}" is out of reach: {reason}')
+    if not path.startswith(GATES):
+        for number, line in enumerate(lines, 1):
+            if "before_work(" in line:
+                found.append(f"{path}:{number}: before_work() is the gates' alone: {', '.join(GATES[:2])}")
     if len(lines) > MAX_LINES and path.endswith((".h", ".hpp", ".cpp", ".py")):
         found.append(f"{path}:{MAX_LINES}: {len(lines)} lines; split files over {MAX_LINES}")
     if path.endswith(".cpp") and allowed and not text.startswith("//") and not (ROOT / path).with_suffix(".h").exists():

@@ -5,8 +5,7 @@
 namespace nervanagpu::nn {
 
 Expr as_float(const Tensor& t) {
-  expr::before_work();  // what stands in memory is the value
-  return as_dtype(Expr(t), Dtype::float32);
+  return as_dtype(Expr(expr::stored_leaf(t)), Dtype::float32);
 }
 Expr values(const Tensor& t) {
   return values(t, {t.size()});

@@ -5,7 +5,6 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/sorting.hpp"
 #include "src/device/placement.h"
-#include "src/expr/deferred.h"
 #include "src/fuse/kernel.h"
 
 namespace nervanagpu {
@@ -23,7 +22,6 @@ Sorted run(const char* op, const Tensor& x, bool descending, bool values, bool i
                           " elements along its last axis; needs fewer than 2^30");
   }
   const OnDevice there(x.device());
-  expr::before_work();
   Sorted out;
   if (values) out.values = Tensor::empty(x.shape(), x.dtype());
   if (indices) out.indices = Tensor::empty(x.shape(), Dtype::int64);

@@ -701,7 +701,7 @@ cuda::Status CudaDevice::stop_recording(StreamId stream, cuda::Graph& graph) noe
   return status;
 }
 
-GraphId CudaDevice::end_capture(StreamId stream) {
+GraphId CudaDevice::do_end_capture(StreamId stream) {
   const auto modules = std::exchange(recorded_modules, {});
   cuda::Graph graph = nullptr;
   cuda::Status status = stop_recording(stream, graph);

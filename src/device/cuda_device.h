@@ -61,7 +61,6 @@ class CudaDevice final : public Device, private PoolBacking {
   double elapsed_ms(EventId start, EventId end) override;
   [[nodiscard]] bool capturing(StreamId stream) noexcept override;
   void begin_capture(StreamId stream) override;
-  GraphId end_capture(StreamId stream) override;
   void abandon_capture(StreamId stream) noexcept override;
   void destroy_graph(GraphId graph) noexcept override;
 
@@ -79,6 +78,7 @@ class CudaDevice final : public Device, private PoolBacking {
   void do_synchronize() override;
   void do_record(EventId event, StreamId stream) override;
   void do_stream_wait(StreamId stream, EventId event) override;
+  GraphId do_end_capture(StreamId stream) override;
   void do_launch_graph(GraphId graph, StreamId stream) override;
   static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed
   void allow_cluster(cuda::Function function, const sass::KernelImage& k);

@@ -194,7 +194,7 @@ class Device {
   // Work that this thread queues in the stream now becomes part of a graph.
   [[nodiscard]] virtual bool capturing(StreamId /*stream*/) noexcept { return false; }
   virtual void begin_capture(StreamId stream) = 0;
-  virtual GraphId end_capture(StreamId stream) = 0;
+  GraphId end_capture(StreamId stream);
   virtual void abandon_capture(StreamId stream) noexcept = 0;
   void launch_graph(GraphId graph, StreamId stream);
   virtual void destroy_graph(GraphId graph) noexcept = 0;
@@ -217,6 +217,7 @@ class Device {
   virtual void do_synchronize() = 0;
   virtual void do_record(EventId event, StreamId stream) = 0;
   virtual void do_stream_wait(StreamId stream, EventId event) = 0;
+  virtual GraphId do_end_capture(StreamId stream) = 0;
   virtual void do_launch_graph(GraphId graph, StreamId stream) = 0;
 
  private:

@@ -58,7 +58,6 @@ class EmulatorDevice final : public Device {
   double elapsed_ms(EventId start, EventId end) override;
   [[nodiscard]] bool capturing(StreamId /*stream*/) noexcept override;
   void begin_capture(StreamId stream) override;
-  GraphId end_capture(StreamId stream) override;
   void abandon_capture(StreamId stream) noexcept override;
   void destroy_graph(GraphId graph) noexcept override;
   // For tools that run kernels which are not in the registry.
@@ -77,6 +76,7 @@ class EmulatorDevice final : public Device {
   void do_synchronize() override;
   void do_record(EventId event, StreamId stream) override;
   void do_stream_wait(StreamId stream, EventId event) override;
+  GraphId do_end_capture(StreamId stream) override;
   void do_launch_graph(GraphId graph, StreamId stream) override;
   using Clock = std::chrono::steady_clock;
   struct Mark {

@@ -30,7 +30,7 @@ void EmulatorDevice::begin_capture(StreamId /*stream*/) {
   recording->device = this;
 }
 
-GraphId EmulatorDevice::end_capture(StreamId /*stream*/) {
+GraphId EmulatorDevice::do_end_capture(StreamId /*stream*/) {
   std::shared_ptr<const Recorded> recorded = std::exchange(recording, nullptr);
   const std::lock_guard lock(mutex_);
   graphs_[next_id_] = std::move(recorded);

@@ -88,6 +88,35 @@ void do_waiting(const Node* except) {
   if (writes_wait.load(std::memory_order_acquire)) do_writes();
 }
 
+NodePtr stored_leaf(const Tensor& tensor) {
+  before_work();
+  return leaf_of(tensor);
+}
+
+std::optional<Tensor> lender_of(const Node& node) {
+  before_work(&node);
+  const std::lock_guard lock(tree_mutex());
+  if (node.op != ExprOp::tensor || !node.borrowed) return std::nullopt;
+  return node.tensor;
+}
+
+namespace {
+
+// Those that `list` finds when all that waits is done.
+template <class List>
+void evaluate_all(const List& list) {
+  const Entry entry;
+  std::vector<Expr> all;
+  for (NodePtr& n : list()) all.emplace_back(std::move(n));
+  evaluate(all);
+}
+
+}  // namespace
+
+void evaluate_own() {
+  evaluate_all(pending_here);
+}
+
 void drop_writes(const void* graph) {
   Waiting& w = waiting();
   const std::lock_guard lock(computing_mutex());
@@ -111,6 +140,13 @@ NodePtr value_of(const Tensor& tensor) {
 }
 
 }  // namespace expr
+
+void before_sharing(const Tensor& tensor) {
+  expr::evaluate_all([&] { return expr::readers_of(tensor, nullptr); });
+}
+void evaluate_pending() {
+  expr::evaluate_all(expr::all_pending);
+}
 
 void assign_later(const Tensor& out, const Expr& x) {
   using namespace expr;

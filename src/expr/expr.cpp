@@ -617,19 +617,5 @@ void before_write(const Tensor& tensor) {
   check_writable(tensor);
   before_sharing(tensor);
 }
-void before_sharing(const Tensor& tensor) {
-  const std::lock_guard lock(expr::computing_mutex());
-  expr::before_work();
-  std::vector<Expr> all;
-  for (NodePtr& n : expr::readers_of(tensor, nullptr)) all.emplace_back(std::move(n));
-  evaluate(all);
-}
-void evaluate_pending() {
-  const std::lock_guard lock(expr::computing_mutex());
-  expr::before_work();
-  std::vector<Expr> all;
-  for (NodePtr& n : expr::all_pending()) all.emplace_back(std::move(n));
-  evaluate(all);
-}
 
 }  // namespace nervanagpu

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "nervanagpu/error.hpp"
@@ -354,22 +353,10 @@ Tensor Expr::evaluate() const {
   return node_->tensor;
 }
 
-namespace {
-
-// Where the value of a borrowed leaf stands; nothing: it is none, or none any more.
-std::optional<Tensor> lender_of(const Node& node) {
-  const std::lock_guard lock(expr::tree_mutex());
-  if (node.op != ExprOp::tensor || !node.borrowed) return std::nullopt;
-  return node.tensor;
-}
-
-}  // namespace
-
 void Expr::get(void* host, std::size_t bytes) const {
-  expr::before_work(node_.get());
-  if (const std::optional<Tensor> there = lender_of(*node_)) {
+  if (const std::optional<Tensor> there = expr::lender_of(*node_)) {
     there->get(host, bytes);
-    if (lender_of(*node_)) return;  // nobody has begun to overwrite it meanwhile
+    if (expr::lender_of(*node_)) return;  // nobody has begun to overwrite it meanwhile
   }
   evaluate().get(host, bytes);
 }
@@ -381,7 +368,7 @@ void evaluate_here(std::span<const Expr> all) {
   const expr::Computing here;
   if (all.size() == 1) {  // a copy of one element takes no kernel
     const NodePtr& node = all[0].node();
-    if (const std::optional<Tensor> there = lender_of(*node); there && there->ndim() == 0) {
+    if (const std::optional<Tensor> there = expr::lender_of(*node); there && there->ndim() == 0) {
       return expr::settle(*node, there->copy());
     }
   }
@@ -413,8 +400,7 @@ void evaluate_here(std::span<const Expr> all) {
 }  // namespace
 
 void evaluate(std::span<const Expr> all) {
-  const std::lock_guard lock(expr::computing_mutex());
-  expr::before_work(all.empty() ? nullptr : all[0].node().get());
+  const expr::Entry entry(all.empty() ? nullptr : all[0].node().get());
   std::vector<Expr> left;  // of other devices than the first
   const int device = all.empty() ? -1 : all[0].device();
   for (const Expr& e : all) {
@@ -435,9 +421,8 @@ void evaluate(std::span<const Expr> all) {
 namespace {
 
 void assign_and(const Tensor& out, const Expr& x, bool last) {
-  const std::lock_guard lock(expr::computing_mutex());
   const NodePtr& node = x.node();
-  expr::before_work(node.get());
+  const expr::Entry entry(node.get());
   if (x.device() >= 0 && out.device() >= 0 && x.device() != out.device()) {  // moved: the statement says where to
     expr::check_assignable(out, x);
     return assign_and(out, x.evaluate().to(out.device()), true);
@@ -497,8 +482,7 @@ void fuse::settle_for_elementwise(const NodePtr& node) {
 }
 
 void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
-  const std::lock_guard lock(expr::computing_mutex());
-  expr::before_work();
+  const expr::Entry entry;
   int device = stream.device();
   for (const Write& w : writes) {
     device = Placed::agreed(
@@ -549,8 +533,7 @@ void assign_last(const Tensor& out, const Expr& x) {
 
 std::string explain(const Expr& x) {
   if (x.evaluated()) return "evaluated: " + std::string(name_of(x.dtype())) + " " + text_of(x.shape()) + "\n";
-  const std::lock_guard lock(expr::computing_mutex());
-  expr::before_work();  // what waits is not to be rehearsed
+  const expr::Entry entry;  // what waits is not to be rehearsed
   const OnDevice there(x.device());
   const expr::Computing here;
   const Copy copy(x.node());

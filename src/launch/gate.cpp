@@ -129,6 +129,17 @@ void Device::stream_wait(StreamId stream, EventId event) {
   do_stream_wait(stream, event);
 }
 
+// What waits is the graph's own.
+GraphId Device::end_capture(StreamId stream) {
+  try {
+    expr::before_work();
+  } catch (...) {
+    abandon_capture(stream);
+    throw;
+  }
+  return do_end_capture(stream);
+}
+
 void Device::launch_graph(GraphId graph, StreamId stream) {
   expr::before_work();
   do_launch_graph(graph, stream);

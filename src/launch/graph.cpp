@@ -27,14 +27,6 @@ struct Graph::Recorded {
 
 namespace {
 
-// Nobody knows what a graph writes: what this thread wrote before has the values of then.
-void evaluate_own() {
-  expr::before_work();
-  std::vector<Expr> all;
-  for (expr::NodePtr& n : expr::pending_here()) all.emplace_back(std::move(n));
-  evaluate(all);
-}
-
 // What this thread writes while one lives is the graph's own.
 class Recording {
  public:
@@ -72,12 +64,11 @@ Graph Graph::recorded_in(std::uint64_t stream, const std::function<void()>& body
   if (!body) throw InvalidArgument("graph: there is no body");
   auto recorded = std::make_shared<Recorded>();
   recorded->device = &current_device();
-  evaluate_own();  // it is no part of the graph
+  expr::evaluate_own();  // it is no part of the graph
   recorded->device->begin_capture(stream);
   const Recording recording(recorded.get());
   try {
     body();
-    expr::before_work();
   } catch (...) {
     recorded->device->abandon_capture(stream);
     throw;
@@ -91,7 +82,7 @@ Graph Graph::recorded_in(std::uint64_t stream, const std::function<void()>& body
 void Graph::launch(const Stream& stream) const {
   if (recorded_ == nullptr) throw InvalidArgument("graph: nothing was captured");
   const Placed placed("graph", {{"the graph", recorded_->device->info().ordinal}, {"stream", stream}});
-  evaluate_own();
+  expr::evaluate_own();  // nobody knows what a graph writes: it has the values of now
   recorded_->device->launch_graph(recorded_->id, stream.handle());
 }
 

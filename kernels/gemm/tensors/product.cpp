@@ -31,7 +31,7 @@ Tensor rows_of(const Tensor& t) {
 Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
   const Placed placed("product", {{"a", a}, {"b", b}});
   sgemm::check_operands(a, b);
-  expr::before_work();  // so that nobody's write of a or b waits, and a product before this one is begun
+  std::vector<expr::NodePtr> operands = {expr::stored_leaf(a), expr::stored_leaf(b)};
   fuse::run_products.store(&sgemm::run_products, std::memory_order_release);
   auto n = std::make_shared<Node>();
   expr::become_product(*n);
@@ -39,7 +39,7 @@ Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
   n->dtype = sgemm::product_type(a, b);
   n->shape = std::move(shape);
   n->shape.back() = b.shape()[1];
-  n->inputs = {expr::leaf_of(a), expr::leaf_of(b)};
+  n->inputs = std::move(operands);
   n->weight = 3;
   n->device = a.device();
   expr::enlist(*n);

@@ -1,5 +1,4 @@
 // gather and scatter: elementwise kernels over the offsets, which load or store at the places that these name.
-#include <mutex>
 #include <string>
 
 #include "nervanagpu/error.hpp"
@@ -46,8 +45,7 @@ NodePtr gather_of(const Tensor& from, const NodePtr& offset) {
 
 Tensor gather(const Tensor& from, const Expr& offset) {
   const Placed placed("gather", {{"x", from}, {"indices", offset.device()}});
-  const std::lock_guard lock(expr::computing_mutex());
-  expr::before_work();
+  const expr::Entry entry;
   const expr::Computing here;
   Tensor out = Tensor::empty(offset.shape(), from.dtype());
   if (out.size() == 0) return out;
@@ -65,8 +63,7 @@ Tensor gather(const Tensor& from, const Expr& offset) {
 
 void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter how) {
   const Placed placed("scatter", {{"x", to}, {"indices", offset.device()}, {"value", value.device()}});
-  const std::lock_guard lock(expr::computing_mutex());
-  expr::before_work();
+  const expr::Entry entry;
   const expr::Computing here;
   const Dtype d = to.dtype();
   const bool sums = d == Dtype::int32 || d == Dtype::uint32 || d == Dtype::int64 || d == Dtype::uint64;

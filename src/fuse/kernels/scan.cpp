@@ -9,7 +9,6 @@
 #include "nervanagpu/indexing.hpp"
 #include "src/ceil_div.h"
 #include "src/device/placement.h"
-#include "src/expr/deferred.h"
 #include "src/expr/promote.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/kernels/row_scan.h"
@@ -190,7 +189,6 @@ Tensor cumsum(const Expr& x, int axis) {
                           " elements from the axis on; needs 2^30 or fewer");
   }
   Tensor from = x.evaluate();
-  expr::before_work();
   if (!from.contiguous()) {
     const Tensor copy = Tensor::empty(from.shape(), in);
     assign(copy, from);
