@@ -91,10 +91,10 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
     finish_ = finish_of(*plan.kernel, "c");
   }
   add_after(problem, plan);
-  ask(problem);
+  check(problem);
 }
 
-void Prepared::ask(const GemmProblem& p) {
+void Prepared::check(const GemmProblem& p) {
   constexpr std::uint64_t kEntry = 8, kWorkspace = 16;
   const auto at = [&](std::uint64_t address) { return address != 0 && p.pointers != 0 ? kEntry : address; };
   const Call least = {at(p.a),
@@ -115,7 +115,7 @@ void Prepared::ask(const GemmProblem& p) {
                       p.a_pieces.address,
                       p.b_pieces.address};
   each(least, false, [&](const Part& part, std::span<const std::byte> block) {
-    asked_.push_back(Device::ask(*part.kernel, part.grid, block));
+    checked_.push_back(Device::check(*part.kernel, part.grid, block));
   });
 }
 
@@ -374,8 +374,8 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
 }
 
 void Prepared::launch(const Call& call, StreamId stream) const {
-  auto asked = asked_.begin();
-  each(call, true, [&](const Part&, std::span<const std::byte> block) { device_.launch(*asked++, block, stream); });
+  auto next = checked_.begin();
+  each(call, true, [&](const Part&, std::span<const std::byte> block) { device_.launch(*next++, block, stream); });
 }
 
 }  // namespace nervanagpu::sgemm

@@ -38,7 +38,7 @@ class Prepared {
   [[nodiscard]] const Kernel& kernel() const { return *main_.kernel; }
   [[nodiscard]] std::size_t workspace() const { return workspace_; }         // bytes
   [[nodiscard]] int pieces() const { return pieces_ ? pieces_->count : 0; }  // of an element
-  // The addresses are aligned as the problem's are, or better: .needs were asked for with those when it was made.
+  // The addresses are aligned as the problem's are, or better: .needs were checked with those when it was made.
   void launch(const Call& call, StreamId stream) const;
 
  private:
@@ -58,10 +58,10 @@ class Prepared {
   static Part part_of(const Kernel& kernel, const Grid& grid, const Values& values);
   static Finish finish_of(const Kernel& kernel, const char* out);
   void put_finish(std::byte* block, const Finish& at, const Call& call) const;
-  // Its launches in order: queue(part, block). Without maps, which no condition asks for.
+  // Its launches in order: queue(part, block). Without maps, which are in no condition.
   template <class Queue>
   void each(const Call& call, bool maps, const Queue& queue) const;
-  void ask(const GemmProblem& problem);
+  void check(const GemmProblem& problem);
 
   Device& device_;
   Dtype c_type_;
@@ -115,7 +115,7 @@ class Prepared {
   void add_sum(const GemmProblem& problem, const Plan& plan);
   void add_after(const GemmProblem& problem, const Plan& plan);
   std::vector<After> after_;  // what reads C after all others
-  std::vector<AskedLaunch> asked_;
+  std::vector<CheckedLaunch> checked_;
 };
 
 Prepared::Call call_of(const GemmProblem& problem);

@@ -34,19 +34,19 @@ struct Grid {
 // Kernels of the library that this thread has launched.
 inline thread_local std::uint64_t kernels_launched = 0;
 
-// How often this thread asked for the .needs of a launch, modules' among them, and its launches that did not ask again.
-inline thread_local std::uint64_t needs_asked = 0;
-inline thread_local std::uint64_t needs_known = 0;
+// How often this thread checked the .needs of a launch, modules' among them, and its launches that were not checked again.
+inline thread_local std::uint64_t needs_checked = 0;
+inline thread_local std::uint64_t needs_skipped = 0;
 
-// A kernel and its grid, whose .needs hold: Device::ask() makes it.
-class AskedLaunch {
+// A kernel and its grid, whose .needs hold: Device::check() makes it.
+class CheckedLaunch {
  public:
   [[nodiscard]] const Kernel& kernel() const { return *kernel_; }
   [[nodiscard]] const Grid& grid() const { return grid_; }
 
  private:
   friend class Device;
-  AskedLaunch(const Kernel& kernel, const Grid& grid) : kernel_(&kernel), grid_(grid) {}
+  CheckedLaunch(const Kernel& kernel, const Grid& grid) : kernel_(&kernel), grid_(grid) {}
   const Kernel* kernel_;
   Grid grid_;
 };
@@ -148,10 +148,10 @@ class Device {
   // The CTA size is the manifest's. Throws Error if one of the kernel's .needs does not hold: then the caller has chosen the
   // wrong one. Nothing is queued.
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream);
-  // The same question, and a launch that does not ask it again: its parameters differ from those that were asked for in
-  // addresses, which are aligned to as much, and in numbers that no condition asks for.
-  [[nodiscard]] static AskedLaunch ask(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params);
-  void launch(const AskedLaunch& what, std::span<const std::byte> params, StreamId stream);
+  // The same check, and a launch that is not checked again: its parameters differ from those that were checked in
+  // addresses, which are aligned to as much, and in numbers that are in no condition.
+  [[nodiscard]] static CheckedLaunch check(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params);
+  void launch(const CheckedLaunch& what, std::span<const std::byte> params, StreamId stream);
 
   // `image` is what `bytes` say, and must outlive the module. Thread-safe, also the launches of one module.
   virtual std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) = 0;

@@ -97,7 +97,7 @@ Z times(const Z& z, double by) {
 }
 // -i g(iz) of an odd function, which makes circular functions of hyperbolic ones: no sign is lost.
 template <class F>
-Z exchanged(const Z& z, const F& g) {
+Z circular_of(const Z& z, const F& g) {
   const Z w = g(Z{z.im, z.re});
   return {w.im, w.re};
 }
@@ -257,13 +257,13 @@ Expr apply_complex(ExprOp op, Dtype d, std::span<const NodePtr> in) {
     case ExprOp::sinh: return function(a(), hyperbolic_sine);
     case ExprOp::cosh: return function(a(), hyperbolic_cosine);
     case ExprOp::tanh: return function(a(), hyperbolic_tangent);
-    case ExprOp::sin: return function(a(), [](const Z& z) { return exchanged(z, hyperbolic_sine); });
+    case ExprOp::sin: return function(a(), [](const Z& z) { return circular_of(z, hyperbolic_sine); });
     case ExprOp::cos: return function(a(), [](const Z& z) { return hyperbolic_cosine({-z.im, z.re}); });
-    case ExprOp::tan: return function(a(), [](const Z& z) { return exchanged(z, hyperbolic_tangent); });
+    case ExprOp::tan: return function(a(), [](const Z& z) { return circular_of(z, hyperbolic_tangent); });
     case ExprOp::arcsin: return function(a(), arc_sine);
     case ExprOp::arccos: return function(a(), arc_cosine);
-    case ExprOp::arctan: return function(a(), [](const Z& z) { return exchanged(z, hyperbolic_arc_tangent); });
-    case ExprOp::arcsinh: return function(a(), [](const Z& z) { return exchanged(z, arc_sine); });
+    case ExprOp::arctan: return function(a(), [](const Z& z) { return circular_of(z, hyperbolic_arc_tangent); });
+    case ExprOp::arcsinh: return function(a(), [](const Z& z) { return circular_of(z, arc_sine); });
     case ExprOp::arccosh: return function(a(), arc_cosine_up);
     case ExprOp::arctanh: return function(a(), hyperbolic_arc_tangent);
     default: refuse(op, in);

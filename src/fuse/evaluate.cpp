@@ -533,14 +533,14 @@ void assign_last(const Tensor& out, const Expr& x) {
 
 std::string explain(const Expr& x) {
   if (x.evaluated()) return "evaluated: " + std::string(name_of(x.dtype())) + " " + text_of(x.shape()) + "\n";
-  const expr::Entry entry;  // what waits is not to be rehearsed
+  const expr::Entry entry;  // what waits is no part of the dry run
   const OnDevice there(x.device());
   const expr::Computing here;
   const Copy copy(x.node());
   const NodePtr& node = copy.root();
-  const fuse::Rehearsal rehearsal;
+  const fuse::DryRun dry_run;
   if (!products_of(node, nullptr)) run_any(node, Tensor::empty(node->shape, node->dtype));
-  return rehearsal.text();
+  return dry_run.text();
 }
 
 }  // namespace nervanagpu

@@ -22,7 +22,7 @@ namespace {
 
 std::atomic<std::uint64_t> launch_counter{0};
 std::atomic<bool> verifying{false};
-thread_local Rehearsal* rehearsal = nullptr;
+thread_local DryRun* dry_run = nullptr;
 thread_local const Stream* stream_now = nullptr;
 
 struct Cache {
@@ -64,7 +64,7 @@ void Generated::launch(std::uint32_t ctas, std::span<const std::byte> params) co
 }
 
 void Generated::start(std::uint32_t ctas, std::span<const std::byte> params) const {
-  if (Rehearsal* r = Rehearsal::current()) {
+  if (DryRun* r = DryRun::current()) {
     r->note("kernel " + name_ + ": " + std::to_string(ctas) + " CTAs of " + std::to_string(threads_) + " threads, " +
             std::to_string(registers_) + " registers, " + std::to_string(instructions_) + " instructions");
     return;
@@ -139,14 +139,14 @@ void count_launches(std::uint64_t more) noexcept {
   launch_counter += more;
 }
 
-Rehearsal::Rehearsal() : before_(rehearsal) {
-  rehearsal = this;
+DryRun::DryRun() : before_(dry_run) {
+  dry_run = this;
 }
-Rehearsal::~Rehearsal() {
-  rehearsal = before_;
+DryRun::~DryRun() {
+  dry_run = before_;
 }
-Rehearsal* Rehearsal::current() noexcept {
-  return rehearsal;
+DryRun* DryRun::current() noexcept {
+  return dry_run;
 }
 
 }  // namespace fuse

@@ -83,18 +83,18 @@ Tensor temporary(const Shape& shape, Dtype dtype);
 std::uint64_t launches() noexcept;
 void count_launches(std::uint64_t more) noexcept;
 // While one lives, launches are described into it and not run.
-class Rehearsal {
+class DryRun {
  public:
-  Rehearsal();
-  ~Rehearsal();
-  Rehearsal(const Rehearsal&) = delete;
-  Rehearsal& operator=(const Rehearsal&) = delete;
-  static Rehearsal* current() noexcept;
+  DryRun();
+  ~DryRun();
+  DryRun(const DryRun&) = delete;
+  DryRun& operator=(const DryRun&) = delete;
+  static DryRun* current() noexcept;
   void note(const std::string& line) { text_ += line + "\n"; }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  Rehearsal* before_;
+  DryRun* before_;
   std::string text_;
 };
 

@@ -242,7 +242,7 @@ Kept<Replay::Sequence>& Replay::known() {
 }
 
 Replay::Replay(std::span<const Result> results) : before_(recorder) {
-  if (Rehearsal::current() != nullptr) return;
+  if (DryRun::current() != nullptr) return;
   Form form;
   if (!form.add(results)) return;
   expected_ = known().find(form.key());

@@ -1,5 +1,5 @@
 // The one gate in front of every device. What waits (src/expr/deferred.h) is done before any work of the device, and a kernel's
-// .needs are asked. What is being recorded is not started.
+// .needs are checked. What is being recorded is not started.
 #include <string>
 
 #include "nervanagpu/error.hpp"
@@ -17,7 +17,7 @@ sass::LaunchSize size_of(const Grid& grid, const sass::Manifest& manifest) {
 // The first condition that does not hold, or nullptr.
 const sass::Condition* unmet(std::span<const sass::Condition> needs, std::span<const std::byte> params,
                              const sass::LaunchSize& size) {
-  ++needs_asked;
+  ++needs_checked;
   for (const sass::Condition& c : needs) {
     if (!c.holds(params, size)) return &c;
   }
@@ -39,7 +39,7 @@ LoadedModule::LoadedModule(const sass::CubinImage& image) {
   }
 }
 
-AskedLaunch Device::ask(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params) {
+CheckedLaunch Device::check(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params) {
   const sass::LaunchSize size = size_of(grid, kernel.manifest());
   if (const sass::Condition* c = unmet(kernel.needs, params, size)) {
     throw Error(refusal(kernel.manifest(), *c, params, size));
@@ -48,15 +48,15 @@ AskedLaunch Device::ask(const Kernel& kernel, const Grid& grid, std::span<const 
 }
 
 void Device::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
-  const AskedLaunch asked = ask(kernel, grid, params);
-  if (LaunchTape* tape = LaunchTape::current()) return tape->add(asked, params, stream);
+  const CheckedLaunch checked = check(kernel, grid, params);
+  if (LaunchTape* tape = LaunchTape::current()) return tape->add(checked, params, stream);
   expr::before_work();
   start(kernel, grid, params, stream);
 }
 
-void Device::launch(const AskedLaunch& what, std::span<const std::byte> params, StreamId stream) {
+void Device::launch(const CheckedLaunch& what, std::span<const std::byte> params, StreamId stream) {
   if (LaunchTape* tape = LaunchTape::current()) return tape->add(what, params, stream);
-  ++needs_known;
+  ++needs_skipped;
   expr::before_work();
   start(what.kernel(), what.grid(), params, stream);
 }

@@ -9,7 +9,7 @@ namespace nervanagpu {
 
 thread_local LaunchTape* LaunchTape::current_tape = nullptr;
 
-void LaunchTape::add(const AskedLaunch& what, std::span<const std::byte> params, StreamId stream) {
+void LaunchTape::add(const CheckedLaunch& what, std::span<const std::byte> params, StreamId stream) {
   add(Launch{what, {params.begin(), params.end()}}, stream);
 }
 

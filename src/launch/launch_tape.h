@@ -16,7 +16,7 @@ namespace nervanagpu {
 class LaunchTape {
  public:
   struct Launch {
-    AskedLaunch what;
+    CheckedLaunch what;
     std::vector<std::byte> block;  // of parameters; in place of a tensor map: which one of `maps`
   };
   struct Fill {
@@ -46,7 +46,7 @@ class LaunchTape {
   [[nodiscard]] static LaunchTape* current() { return current_tape; }
 
   // Of the default stream alone: throws Error for another.
-  void add(const AskedLaunch& what, std::span<const std::byte> params, StreamId stream);
+  void add(const CheckedLaunch& what, std::span<const std::byte> params, StreamId stream);
   void add(const Step& step, StreamId stream);
   // Throws as encode_tensor_map() does.
   EncodedTensorMap add(const TensorMap& map);

@@ -62,7 +62,7 @@ class PlannedLaunches {
     std::unique_ptr<MapCache> maps;
   };
   struct Launch {
-    AskedLaunch what;
+    CheckedLaunch what;
     std::vector<std::byte> block;
     std::vector<Word> words;
     std::vector<Map> maps;

@@ -1,4 +1,4 @@
-// A kernel's parameters in order: as its `.needs` are asked for a plan, and as a launch is given them.
+// A kernel's parameters in order: as its `.needs` are checked for a plan, and as a launch is given them.
 #pragma once
 
 #include <array>

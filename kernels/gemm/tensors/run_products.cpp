@@ -102,7 +102,7 @@ void compute(const sgemm::Epilogue& e, const Tensor& to, const Run& run) {
     options.scale = &scale;
   }
   Tensor out = matrix_of(to, *e.product);
-  if (Rehearsal* r = Rehearsal::current()) return r->note(line_of(e, a, b, out, options));
+  if (DryRun* r = DryRun::current()) return r->note(line_of(e, a, b, out, options));
   const std::uint64_t before = kernels_launched;
   gemm(a, b, out, options);
   count_launches(kernels_launched - before);

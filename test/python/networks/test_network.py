@@ -139,8 +139,8 @@ def test_replayed_steps_do_not_show(data, dtype, tmp_path):
         make(graphs=1)
 
 
-def test_small_updates_need_master_or_chance(rng):
-    """float16 weights at 1, steps of 2^-14: lost by rounding to nearest; kept by masters, and by chance on average."""
+def test_small_updates_need_masters_or_stochastic_rounding(rng):
+    """float16 weights at 1, steps of 2^-14: lost by rounding to nearest, kept by masters, on average by stochastic rounding, too."""
     x, dy = np.ones((1, 64), np.float32), np.full((1, 64), -1.0, np.float32)
 
     def moved(**options):
@@ -158,10 +158,10 @@ def test_small_updates_need_master_or_chance(rng):
     step = 64 * 2.0**-14  # four units of the last place
     assert (moved(master=False) == 1).all()
     assert (moved(master=True) == 1 + step).all()
-    chance = moved(rounding="stochastic")
+    stochastic = moved(rounding="stochastic")
     # 64 trials of probability 1/16 an element, 4096 elements: the mean is within six deviations.
-    assert abs(chance.mean() - 1 - step) <= 6 * 2.0**-10 * np.sqrt(64 / 16 / 4096)
-    assert len(np.unique(chance)) > 4
+    assert abs(stochastic.mean() - 1 - step) <= 6 * 2.0**-10 * np.sqrt(64 / 16 / 4096)
+    assert len(np.unique(stochastic)) > 4
 
 
 def test_loss_scale_does_not_show(data):

@@ -59,11 +59,11 @@ def test_places_of_maxima_streams_and_graphs(rng):
 
 def test_over_feature_maps_and_random_rounding(rng):
     x, y = numbers(rng, (2, 6, 6, 8), "float16"), ng.empty((2, 3, 3, 4), "float16")
-    chance = {"rounding": "stochastic", "seed": 5, "bits": 3}
-    plan = ng.PoolPlan("fprop", "avg", x, y, (2, 1, 2, 2), (2, 1, 2, 2), offset=100, **chance)
+    stochastic = {"rounding": "stochastic", "seed": 5, "bits": 3}
+    plan = ng.PoolPlan("fprop", "avg", x, y, (2, 1, 2, 2), (2, 1, 2, 2), offset=100, **stochastic)
     for later in (0, 144):
         plan(x, y, offset=later)
-        want = ng.pool(x, "avg", (2, 1, 2, 2), layout="NHWC", offset=100 + later, **chance)
+        want = ng.pool(x, "avg", (2, 1, 2, 2), layout="NHWC", offset=100 + later, **stochastic)
         assert np.array_equal(y.get(), want.get())
 
 

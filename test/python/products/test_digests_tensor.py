@@ -174,7 +174,7 @@ def clusters() -> dict[str, Case]:
             return ng.dot(long.T, short.T, to) if swapped else ng.dot(short, long, to)
 
         # A case's name seeds its operands: it stays as it was recorded.
-        out[f"cluster rows {dtype} {'exchanged' if swapped else 'as it is'}"] = rows
+        out[f"cluster rows {dtype} {'swapped' if swapped else 'as it is'}"] = rows
     return out
 
 

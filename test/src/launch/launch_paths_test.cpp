@@ -1,5 +1,5 @@
 // Every way to launch a kernel asks what the kernel needs: the driver's launches are counted beside the questions. A form of
-// product that came before is not asked for again.
+// product that came before is not checked again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,16 +31,16 @@ class LaunchPaths : public ::testing::Test {
   LaunchPaths(const LaunchPaths&) = delete;
   LaunchPaths& operator=(const LaunchPaths&) = delete;
 
-  // Each launch of `path` is asked for once.
+  // Each launch of `path` is checked once.
   void follow(const std::string& name, const std::function<void()>& path) {
     const std::size_t launched = fake_.launches.size();
-    const std::uint64_t asked = needs_asked, known = needs_known;
+    const std::uint64_t checked = needs_checked, skipped = needs_skipped;
     path();
     expr::before_work();
     const std::size_t launches = fake_.launches.size() - launched;
     EXPECT_GT(launches, 0U) << name;
-    EXPECT_GE(needs_asked - asked + (needs_known - known), launches) << name;
-    EXPECT_LE(needs_known - known, launches) << name;
+    EXPECT_GE(needs_checked - checked + (needs_skipped - skipped), launches) << name;
+    EXPECT_LE(needs_skipped - skipped, launches) << name;
     for (std::size_t i = launched; i < fake_.launches.size(); ++i) {
       const Kernel* k = device_.registry().find(fake_.launches[i].kernel);
       operations_.insert(k != nullptr ? k->manifest().op : "");
@@ -428,9 +428,9 @@ TEST_F(LaunchPaths, UsersModulesAndGraphs) {
     module.launch("k", {1}, {}, {Argument(n)}, {}, where);
   };
   follow("a module", [&] { launch(8, {}), launch(4, stream); });
-  // What a graph holds is asked for when it is recorded; its parameters stay what they were.
+  // What a graph holds is checked when it is recorded; its parameters stay what they were.
   const Tensor x = matrix(40, 40), y = matrix(40, 40);
-  const std::uint64_t asked = needs_asked, known = needs_known;
+  const std::uint64_t checked = needs_checked, skipped = needs_skipped;
   const auto body = [&] {
     launch(8, {});
     assign(y, Expr(x) + 1);
@@ -438,8 +438,8 @@ TEST_F(LaunchPaths, UsersModulesAndGraphs) {
   };
   const Graph graph = Graph::capture(body), in_stream = Graph::capture(body, stream);
   EXPECT_EQ(fake_.graph.size(), 3U);
-  EXPECT_EQ(needs_asked - asked, 5U);  // the product once
-  EXPECT_EQ(needs_known - known, 2U);
+  EXPECT_EQ(needs_checked - checked, 5U);  // the product once
+  EXPECT_EQ(needs_skipped - skipped, 2U);
   const std::size_t launched = fake_.launches.size();
   graph.launch(), graph.launch(stream);
   EXPECT_EQ(fake_.launches.size() - launched, 6U);

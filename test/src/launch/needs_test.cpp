@@ -1,4 +1,4 @@
-// What kernels say they need is asked before every launch: for each condition of each kernel a launch is found that violates
+// What kernels say they need is checked before every launch: for each condition of each kernel a launch is found that violates
 // it, and is refused for it.
 #include <gtest/gtest.h>
 
@@ -196,12 +196,12 @@ TEST_F(ModuleNeeds, AreAskedOfAUsersKernel) {
   const auto launch = [&](std::uint64_t p, std::uint32_t n, std::uint32_t grid) {
     m.launch("k", {grid}, {}, {Argument(p), Argument(std::uint64_t{n})});
   };
-  const std::uint64_t asked = needs_asked;
+  const std::uint64_t checked = needs_checked;
   launch(16, 8, 2);
   expect_error<InvalidArgument>([&] { launch(16, 7, 1); }, "kernel k needs n % 4 == 0; n is 7");
   expect_error<InvalidArgument>([&] { launch(12, 8, 2); }, "kernel k needs aligned(p, 8); p is 12");
   expect_error<InvalidArgument>([&] { launch(16, 8, 3); }, "kernel k needs grid_x == n / 4; grid_x is 3, n is 8");
-  EXPECT_EQ(needs_asked, asked + 4);
+  EXPECT_EQ(needs_checked, checked + 4);
 }
 
 TEST_F(ModuleNeeds, OfACubinThatWasTamperedWithAreRefusedWhenItIsLoaded) {

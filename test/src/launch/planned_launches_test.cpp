@@ -87,7 +87,7 @@ TEST_F(PlannedLaunchesTest, AConvolutionIsOneCallOfTheDriver) {
   EXPECT_EQ(plan.workspace(), 0U);
   EXPECT_TRUE(fake_.launches.empty());
   const int made = fake_.calls("cuMemAlloc_v2");
-  const std::uint64_t asked = needs_asked;
+  const std::uint64_t checked = needs_checked;
   for (std::uint64_t i = 0; i < 100; ++i) {
     plan.launch({0x10000000 + i % 8 * 0x100000, 0x80000000, 0x90000000});
     ASSERT_EQ(fake_.launches.size(), i + 1);
@@ -96,7 +96,7 @@ TEST_F(PlannedLaunchesTest, AConvolutionIsOneCallOfTheDriver) {
   EXPECT_EQ(fake_.calls("cuTensorMapEncodeIm2col"), 8);
   EXPECT_EQ(fake_.calls("cuTensorMapEncodeTiled"), 1);
   EXPECT_EQ(fake_.calls("cuMemAlloc_v2"), made);
-  EXPECT_EQ(needs_asked, asked);
+  EXPECT_EQ(needs_checked, checked);
   // The same parameters as those of conv().
   ConvPointers at;
   at.in1 = 0x10000000, at.in2 = 0x80000000, at.out = 0x90000000, at.workspace = 0xa0000000;
@@ -104,9 +104,9 @@ TEST_F(PlannedLaunchesTest, AConvolutionIsOneCallOfTheDriver) {
   plan.launch({at.in1, at.in2, at.out});
   const std::size_t last = fake_.launches.size() - 1;
   EXPECT_EQ(fake_.launches[last].params, fake_.launches[last - 1].params);
-  EXPECT_EQ(needs_asked, asked + 2);  // conv() keeps a plan, too: recorded twice
+  EXPECT_EQ(needs_checked, checked + 2);  // conv() keeps a plan, too: recorded twice
   conv(ConvPass::fprop, p, at);
-  EXPECT_EQ(needs_asked, asked + 2);
+  EXPECT_EQ(needs_checked, checked + 2);
 }
 
 }  // namespace
