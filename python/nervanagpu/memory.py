@@ -63,15 +63,16 @@ class MemoryReport:
         k = self.kernels
         lines.append(
             f"generated kernels: {k.entries:,} entries of {k.bytes:,} bytes in all, at most {k.budget:,}; "
-            f"{k.evictions:,} went; {k.loaded:,} bytes on the device"
+            f"{k.evictions:,} evicted; {k.loaded:,} bytes on the device"
         )
         return "\n".join(lines)
 
 
 def set_kernel_cache(budget: int) -> None:
-    """At most `budget` bytes of generated kernels are kept from now on; those used longest ago go first.
+    """At most `budget` bytes of generated kernels are kept from now on; those used longest ago are evicted first.
 
-    What runs, or is part of a Graph, stays until it has ended; what went is made again when it is needed, the same.
+    What runs, or is part of a Graph, stays until it has ended. What was evicted is generated again when it
+    is needed, the same.
     256 MiB at first, or the environment's NERVANAGPU_KERNEL_CACHE ("64M").
     """
     _core.set_kernel_cache(integer("set_kernel_cache", "budget", budget, 0, 2**63 - 1))

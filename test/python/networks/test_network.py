@@ -140,7 +140,7 @@ def test_replayed_steps_do_not_show(data, dtype, tmp_path):
 
 
 def test_small_updates_need_masters_or_stochastic_rounding(rng):
-    """float16 weights at 1, steps of 2^-14: lost by rounding to nearest, kept by masters, on average by stochastic rounding, too."""
+    """float16 weights at 1, steps of 2^-14: lost by rounding to nearest, kept by masters or stochastic rounding."""
     x, dy = np.ones((1, 64), np.float32), np.full((1, 64), -1.0, np.float32)
 
     def moved(**options):
