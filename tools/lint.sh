@@ -11,9 +11,9 @@ step() {  # step NAME COMMAND...: all steps run, so that one run shows everythin
   if "$@"; then echo "lint: $name ok"; else echo "lint: $name FAILED" >&2; failed=1; fi
 }
 
+base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1 2>/dev/null || git rev-parse HEAD)
 mapfile -t cpp < <(git ls-files -co --exclude-standard -- '*.h' '*.hpp' '*.cpp')
 if [[ ${1:-} == --changed ]]; then
-  base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)
   mapfile -t cpp < <({ git diff --name-only --diff-filter=d "$base" -- '*.h' '*.hpp' '*.cpp'
                        git ls-files -o --exclude-standard -- '*.h' '*.hpp' '*.cpp'; } | sort -u)
 fi
@@ -34,6 +34,10 @@ tidy() {
     --header-filter='/(sass|src|include|kernels|layers|python)/.*\.h(pp)?$|\.cpp$' 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
 }
 
+subjects() {  # of commits, within 72 columns
+  ! git log --format=%s "$base"..HEAD | grep -E '.{73}'
+}
+
 if ((${#cpp[@]})); then
   step clang-format clang-format --dry-run -Werror "${cpp[@]}"
   step clang-tidy tidy "${1:-}"
@@ -41,5 +45,6 @@ fi
 step "ruff check" "$PY" -m ruff check -q .
 step "ruff format" "$PY" -m ruff format -q --check .
 step mypy "$PY" -m mypy
+step "commit subjects" subjects
 step "include direction" "$PY" tools/check_tree.py
 exit $failed

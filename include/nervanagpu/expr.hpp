@@ -42,7 +42,7 @@ enum class ExprOp : std::uint8_t {
   reduce,
   random,            // a word of Philox4x32-10 for each element, uint32
   unit,              // such a word as a float32 in [0, 1): its upper 24 bits
-  gather,            // the element of a tensor at an offset (src/fuse/indexed.h)
+  gather,            // the element of a tensor at an offset (src/fuse/kernels/indexed.cpp)
   stochastic_round,  // by a random word (round())
   index,             // 0, 1, 2, ... (indices())
   product,           // of two matrices (product())

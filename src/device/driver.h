@@ -66,7 +66,7 @@ struct LaunchConfig {  // CUlaunchConfig
 
 using Array = void*;  // CUarray
 
-// CUarray_format is in the order of none of our enumerations: driver_texture.cpp knows it.
+// CUarray_format is in the order of none of our enumerations: cuda_texture.cpp knows it.
 inline constexpr unsigned kArrayLayered = 1, kArraySurface = 2, kArrayCube = 4, kArrayGather = 8;
 struct ArrayDescription {  // CUDA_ARRAY3D_DESCRIPTOR
   std::size_t width = 0, height = 0, depth = 0;
