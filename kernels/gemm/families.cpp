@@ -64,6 +64,18 @@ bf16x6::Room room_of_two(const Plan& x, const P& p) {
   return out;
 }
 
+constexpr Family kTwoPieces = {
+    .cost = f16x3::cost,
+    .fits = [](const Kernel& k, const P& p, Splits, std::string_view tile) { return f16x3::fits(k, p, tile); },
+    .grid = f16x3::grid,
+    .values = [](const Plan& x, const P& p,
+                 Device* device) { return f16x3::values(*x.kernel, p, x.splits, device, x.tail); },
+    .maps = [](const Plan& x, const P& p) { return f16x3::maps(*x.kernel, p); },
+    .pieces = {.count = f16x3::kPieces,
+               .room = room_of_two,
+               .split = [](const Registry& all, const Plan& x, const P& p) { return f16x3::split(all, p, x.splits); }},
+};
+
 constexpr Family with_op(std::string_view op, Family family) {
   family.op = op;
   return family;
@@ -116,19 +128,8 @@ constexpr std::array kFamilies = {
                    .large_a = [](const Kernel&) { return true; },
                    .looks_at_large = bf16x6_rs::reads_c},
     },
-    Family{
-        .op = "f16x3",
-        .cost = f16x3::cost,
-        .fits = [](const Kernel& k, const P& p, Splits, std::string_view tile) { return f16x3::fits(k, p, tile); },
-        .grid = f16x3::grid,
-        .values = [](const Plan& x, const P& p,
-                     Device* device) { return f16x3::values(*x.kernel, p, x.splits, device, x.tail); },
-        .maps = [](const Plan& x, const P& p) { return f16x3::maps(*x.kernel, p); },
-        .pieces = {.count = f16x3::kPieces,
-                   .room = room_of_two,
-                   .split = [](const Registry& all, const Plan& x,
-                               const P& p) { return f16x3::split(all, p, x.splits); }},
-    },
+    with_op("f16x3", kTwoPieces),
+    with_op("f16x3_compensated", kTwoPieces),
     Family{
         .op = "f16x3_rs",
         .cost = f16x3_rs::cost,

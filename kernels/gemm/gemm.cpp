@@ -260,11 +260,12 @@ std::vector<const Kernel*> of_ops(const Registry& registry, std::initializer_lis
 // classes of their own, between which a tile's name decides, if there is one.
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p, std::string_view tile) {
   if (in_pieces(registry, p)) {
-    if (!tile.empty()) return of_ops(registry, {"bf16x6", "bf16x6_32", "bf16x6_rs", "f16x3", "f16x3_rs"});
+    if (!tile.empty())
+      return of_ops(registry, {"bf16x6", "bf16x6_32", "bf16x6_rs", "f16x3_compensated", "f16x3", "f16x3_rs"});
     if (pieces::many_rows(p)) return of_ops(registry, {"bf16x6_rs", "bf16x6_32"});
     if (!pieces::in_two(p)) return of_ops(registry, {"bf16x6"});
     if (pieces::in_registers(p)) return of_ops(registry, {"f16x3_rs", "f16x3"});
-    return of_ops(registry, {"f16x3"});
+    return of_ops(registry, {f16x3::kCompensated});
   }
   if (on_tensor_cores(registry, p)) return of_ops(registry, {"hgemm", "hgemm_resident", "hgemm_cluster"});
   if (wide(p.a_type)) return gemm64::kernels(registry);

@@ -206,7 +206,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan, const Pi
     if (two) out.own.push_back({at(*plan.kernel, "from"), whole.from, 0});
   } else {
     out.before.push_back(split(l, true));
-    if (plan.tail) add_tail(problem, *plan.tail);
+    if (plan.tail) add_tail(problem, plan);
     if (two && !strict) {
       out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless), false));
       const bf16x6::Launch three = f16x3::otherwise(registry, problem, plan.splits, device_.info().multiprocessors);
@@ -221,8 +221,9 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan, const Pi
   out.behind.push_back(product(bf16x6::otherwise(registry, problem, plan.splits, !strict, unless)));
 }
 
-void Prepared::add_tail(const GemmProblem& problem, const f16x3::Tail& tail) {
+void Prepared::add_tail(const GemmProblem& problem, const Plan& plan) {
   const Registry& registry = device_.registry();
+  const f16x3::Tail& tail = *plan.tail;
   const GemmProblem part = f16x3::tail_part(problem, tail);
   const f16x3::Offsets plus = f16x3::offsets_of(problem, tail);
   const bool cut = tail.splits > 1;
@@ -239,7 +240,8 @@ void Prepared::add_tail(const GemmProblem& problem, const f16x3::Tail& tail) {
   const auto in_workspace = [&](const Kernel& kernel, const char* name) {
     return Patch{offset_of(kernel, name, kNone), &Call::workspace, partial_sums_offset_};
   };
-  const bf16x6::Launch l = f16x3::tail_product(registry, problem, tail, device_.info().multiprocessors);
+  const bf16x6::Launch l =
+      f16x3::tail_product(registry, problem, tail, plan.kernel->manifest().op, device_.info().multiprocessors);
   Step& product = *add(*l.kernel, l.grid, l.values, "c", !cut);
   product.a = offset_of(*l.kernel, "a", kNone), product.b = offset_of(*l.kernel, "b", kNone);
   product.a_pieces = pieces_->a, product.b_pieces = pieces_->b;

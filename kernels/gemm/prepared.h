@@ -107,7 +107,7 @@ class Prepared {
     std::vector<Step> before, behind;
   };
   void add_pieces(const GemmProblem& problem, const Plan& plan, const PiecesOf& of);
-  void add_tail(const GemmProblem& problem, const f16x3::Tail& tail);
+  void add_tail(const GemmProblem& problem, const Plan& plan);
   template <class Queue>
   void step(const Step& step, const Call& call, bool maps, const Queue& queue) const;
   std::unique_ptr<InPieces> pieces_;     // null: operands are multiplied as they are

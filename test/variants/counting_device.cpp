@@ -27,8 +27,8 @@ bool takes_tiles_in_turn(const Kernel& kernel) {
   const std::string& op = kernel.manifest().op;
   return op == "hgemm" || op == "hgemm_resident" || op == "hconv" || op == "gconv" || op == "halo" ||
          op == "halo_swapped" || op == "resident" || op == "narrow" || op == "narrow_swapped" || op == "bf16x6" ||
-         op == "bf16x6_32" || op == "bf16x6_rs" || op == "f16x3" || op == "f16x3_rs" || op == "conv_bf16x6" ||
-         op == "conv_f16x3";
+         op == "bf16x6_32" || op == "bf16x6_rs" || op == "f16x3" || op == "f16x3_compensated" || op == "f16x3_rs" ||
+         op == "conv_bf16x6" || op == "conv_f16x3";
 }
 
 void CountingDevice::watch(std::uint32_t most_ctas) {

@@ -101,8 +101,8 @@ class Drawing {
     if (op == "hgemm") tensor_cores();
     if (op == "hgemm_resident") resident();
     if (op == "hgemm_cluster") clusters();
-    if (op == "bf16x6" || op == "bf16x6_32" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2" ||
-        op == "split_sum_if")
+    if (op == "bf16x6" || op == "bf16x6_32" || op == "bf16x3" || op == "gemm_if" || of_written_halves(op) ||
+        op == "f16x2" || op == "split_sum_if")
       in_pieces(op);
     if (op == "f16x3_rs") few_rows();
     if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
@@ -312,20 +312,22 @@ class Drawing {
     draw_epilogue(random_, out_, {});
   }
 
+  static bool of_written_halves(const std::string& op) { return op == f16x3::kPlain || op == f16x3::kCompensated; }
   // bf16x6.h: three kernels for each product. f16x3.h: two, and those after them.
   void in_pieces(const std::string& op) {
     types(Dtype::float32, Dtype::float32, Dtype::float32);
     p_.precision = Precision::tensor;
-    const bool whole = op == "bf16x6" || op == "bf16x6_32" || op == "f16x3";
+    const bool halves = of_written_halves(op);
+    const bool whole = op == "bf16x6" || op == "bf16x6_32" || halves;
     const bool split = op == "bf16x3" || op == "f16x2";
     const bool sum = op == "split_sum_if";  // of a tail
-    if (whole) out_.tile = op == "f16x3" ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
+    if (whole) out_.tile = halves ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
     const bool otherwise = op == "gemm_if";
     const bool at_once = otherwise && one_in(random_, 2);  // no three after two
     constexpr double kTiny = 0x1p-120;                     // has no exact pieces of bfloat16
     constexpr double kHuge = 0x1p100;                      // beside the others no two of float16
     if (otherwise) out_.beyond = at_once ? kHuge : kTiny;
-    constexpr std::array kTiles = {"f16_128x64", "f16_128x128", "f16_128x192"};
+    constexpr std::array kTiles = {"f16_128x64", "f16_128x192", "f16_c128x64", "f16_c128x128"};
     if (op == "f16x2" || sum || at_once) out_.tile = kTiles.at(random_() % kTiles.size());
     if (at_once) out_.tile += "+strict";
     p_.a_transposed = split || sum ? one_in(random_, 2) : is("TA", "t");
@@ -348,7 +350,7 @@ class Drawing {
     const bool few = !limits_.in_turn && (p_.batch > 1 || one_in(random_, 5));
     lengths(bm, bn, kChunk * std::max(p_.splits, pick(random_, 1, 6)), kChunk, units, few || !whole ? 1 : 3);
     if (p_.splits > 1 || sum) p_.k = std::max(p_.k, std::max<std::int64_t>(p_.splits - 1, 1) * kChunk + kFour);
-    const bool apart = op == "f16x3" && p_.splits == 1 && p_.batch == 1 && !limits_.in_turn && one_in(random_, 3);
+    const bool apart = halves && p_.splits == 1 && p_.batch == 1 && !limits_.in_turn && one_in(random_, 3);
     if (sum || apart) tail(sum ? 2 : 1);
     lie(kFour, a_fits, kFour, b_fits);
     if (fours) p_.ldc = round_up(p_.ldc, kFour), out_.shift_c = 0;
@@ -629,11 +631,11 @@ void draw_epilogue(Random& random, Product& product, const Abilities& can) {
 }
 
 bool draws_products(const Kernel& kernel) {
-  constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
-                                       "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
-                                       "table",       "bf16x6",    "bf16x3",    "gemm_if",       "gemm64",
-                                       "dgemm",       "f16x2",     "f16x3",     "split_sum_if",  "hgemm_resident",
-                                       "f16x3_rs",    "bf16x6_rs", "bf16x6_32"};
+  constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster",    "sgemm_ring",
+                                       "sgemm_ring8", "split_sum", "relu_mask", "result_sums",      "result_sums_end",
+                                       "table",       "bf16x6",    "bf16x3",    "gemm_if",          "gemm64",
+                                       "dgemm",       "f16x2",     "f16x3",     "split_sum_if",     "hgemm_resident",
+                                       "f16x3_rs",    "bf16x6_rs", "bf16x6_32", "f16x3_compensated"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 

@@ -25,8 +25,14 @@ constexpr std::int64_t kAcross = 128;  // columns of f16x2.sass's blocks
 constexpr std::int64_t kSample = 1024;
 constexpr std::int64_t kShare = std::int64_t{1} << 22;  // 64ths, times 2^16
 
+bool is_plain(const Kernel& k) {
+  return k.manifest().op == kPlain;
+}
 const bf16x6::Width& width_of(const Kernel& k) {
-  return *std::ranges::find(kWidths, k.number("BN"), &bf16x6::Width::columns);
+  const auto find = [&](const auto& all) -> const bf16x6::Width& {
+    return *std::ranges::find(all, k.number("BN"), &bf16x6::Width::columns);
+  };
+  return is_plain(k) ? find(kPlainWidths) : find(kWidths);
 }
 hgemm::Tile tile_of(const Kernel& k) {
   return {hgemm::Form::tiles, 128, k.number("BN")};
@@ -66,7 +72,7 @@ std::int64_t splits_of(const GemmProblem& p) {
 }
 
 std::string tile_name(const Kernel& k) {
-  return "f16_" + hgemm::shape_name(tile_of(k));
+  return (is_plain(k) ? "f16_" : "f16_c") + hgemm::shape_name(tile_of(k));
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
@@ -166,15 +172,16 @@ hgemm::Maps tail_maps(const Kernel& kernel, const GemmProblem& p, const Tail& ta
           false};
 }
 
-bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& p, const Tail& tail, int multiprocessors) {
+bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& p, const Tail& tail, std::string_view op,
+                            int multiprocessors) {
   const GemmProblem q = tail_part(p, tail);
   const Kernel* best = nullptr;
-  for (const Kernel* k : registry.of_op("f16x3")) {
+  for (const Kernel* k : registry.of_op(op)) {
     if (!bf16x6::fits(*k, p, {})) continue;
     const auto cost = [&](const Kernel& x) { return f16x3::cost(x, q, tail.splits, multiprocessors); };
     if (best == nullptr || cost(*k) < cost(*best)) best = k;
   }
-  if (best == nullptr) throw InvalidArgument("gemm: no kernel f16x3");
+  if (best == nullptr) throw InvalidArgument("gemm: no kernel " + std::string(op));
   return {best, grid(*best, q, tail.splits, multiprocessors),
           values_of(*best, p, q, tail.splits, nullptr, tail_maps(*best, p, tail))};
 }

@@ -1,5 +1,5 @@
 // float32 products on the tensor cores from two float16 pieces of each operand: f16x2.sass scales operands and writes the pieces,
-// f16x3.sass multiplies them, three products of the four. What they cannot tell exactly enough is decided on the device: then the
+// f16x3_compensated.sass (or f16x3.sass, with the bits of f16x3_rs.h) multiplies them, three products of the four. What they cannot tell exactly enough is decided on the device: then the
 // kernels of bf16x6.h, launched next, compute the product.
 #pragma once
 
@@ -23,14 +23,18 @@ inline constexpr std::int64_t kPieces = 2;
 inline constexpr std::int64_t kRoundBias = 11;  // of pieces: f16x2.sass; tiles.sass says it in classes
 
 // Microseconds of a chunk of 64 k, 128 rows: docs/lab/f16x3.md.
-inline constexpr std::array kWidths = {bf16x6::Width{64, 0.66}, bf16x6::Width{128, 1.14}, bf16x6::Width{192, 1.62}};
+inline constexpr std::array kWidths = {bf16x6::Width{64, 0.6}, bf16x6::Width{128, 1.03}};
+inline constexpr std::array kPlainWidths = {bf16x6::Width{64, 0.66}, bf16x6::Width{128, 1.14},
+                                            bf16x6::Width{192, 1.62}};  // of f16x3.sass
+inline constexpr const char* kCompensated = "f16x3_compensated";
+inline constexpr const char* kPlain = "f16x3";
 
 // Of one that is computed from two pieces without being asked: the splits of k that cost least, of those whose errors are no larger
 // than strict's.
 bf16x6::Choice choice_of(const GemmProblem& problem);
 std::int64_t splits_of(const GemmProblem& problem);
 
-std::string tile_name(const Kernel& kernel);  // "f16_128x192"
+std::string tile_name(const Kernel& kernel);  // "f16_c128x128"; of f16x3.sass "f16_128x192"
 // Written for its layouts and, if one is named, this tile; a tail that is named with it is one that the problem can have.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);
 double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
@@ -74,7 +78,7 @@ bf16x6::Unless::Lossy most_lossy(const Source& a, const Source& b, std::int64_t 
 // Those of a product. The workspace is that of bf16x6::room().
 bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);
 bf16x6::Unless unless(const GemmProblem& problem, std::int64_t splits);
-// bf16x6.sass, the cheapest of its tiles, after f16x3.sass.
+// bf16x6.sass, the cheapest of its tiles, after two pieces.
 bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
                          int multiprocessors);
 

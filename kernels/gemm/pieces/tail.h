@@ -40,7 +40,7 @@ std::size_t workspace(const GemmProblem& problem, std::int64_t splits, const std
                       std::int64_t kept = 0);  // bf16x6::room()
 
 // f16x3.sass for the tail, of the cheapest tile.
-bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& problem, const Tail& tail,
+bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& problem, const Tail& tail, std::string_view op,
                             int multiprocessors);
 hgemm::Maps tail_maps(const Kernel& kernel, const GemmProblem& problem, const Tail& tail);
 

@@ -63,7 +63,8 @@ class F16x3Test : public ::testing::Test {
 using Names = std::vector<std::string>;
 
 TEST_F(F16x3Test, LaunchesOfALongProduct) {
-  const Names all = {"f16x2_44", "f16x3_nn_128x192", "bf16x3_44", "bf16x6_nn_128x192", "gemm_if_nn_128x128_4"};
+  const Names all = {"f16x2_44", "f16x3_compensated_nn_128x128", "bf16x3_44", "bf16x6_nn_128x192",
+                     "gemm_if_nn_128x128_4"};
   EXPECT_EQ(launched(problem(8192, 8192, 8192)), all);
   const GemmPlan plan(problem(8192, 8192, 8192));
   EXPECT_EQ(plan.kernel(), all[1]);
@@ -74,13 +75,13 @@ TEST_F(F16x3Test, LaunchesOfALongProduct) {
             (Names{"f16x2_11", "f16x3_tn_128x192", "bf16x3_11", "bf16x6_tn_128x128", "gemm_if_tn_64x64_1"}));
   const Names parts = launched(problem(2000, 2000, 40000));
   ASSERT_EQ(parts.size(), 6U);
-  EXPECT_EQ(parts[1].substr(0, 9), "f16x3_nn_");
+  EXPECT_EQ(parts[1].substr(0, 21), "f16x3_compensated_nn_");
   EXPECT_EQ(parts.back().substr(0, 9), "split_sum");
 }
 
 // Launches that find nothing to do would be a good part of its time: multiply-adds follow at once.
 TEST_F(F16x3Test, LaunchesOfAShortProduct) {
-  const Names all = {"f16x2_44", "f16x3_nn_128x64", "gemm_if_nn_128x128_4"};
+  const Names all = {"f16x2_44", "f16x3_compensated_nn_128x64", "gemm_if_nn_128x128_4"};
   EXPECT_EQ(launched(problem(1024, 1024, 1024)), all);
   EXPECT_EQ(launched(problem(1024, 1024, 1024), "f16_128x128+strict").size(), 3U);
   EXPECT_GT(launched(problem(1024, 1024, 1024), "f16_128x128").size(), 4U);
@@ -105,17 +106,17 @@ TEST_F(F16x3Test, LaunchesOfFewRows) {
   EXPECT_EQ(launched(p).at(1), "f16x3_rs_nn_a_64");
 }
 
-// 32 x 22 tiles are five waves of 132 multiprocessors and 44 more: the last two rows of them are another launch, in parts.
+// 40 x 40 tiles are twelve waves of 132 multiprocessors and 16 more: the last row of them is another launch, in parts.
 TEST_F(F16x3Test, WholeRoundsAndATail) {
-  EXPECT_EQ(launched(problem(4096, 4096, 4096)),
-            (Names{"f16x2_44", "f16x3_nn_128x192", "f16x3_nn_128x128", "split_sum_if_f32_f32_4x4", "bf16x3_44",
-                   "bf16x6_nn_128x128", "gemm_if_nn_128x128_4"}));
+  EXPECT_EQ(launched(problem(5120, 5120, 5120)),
+            (Names{"f16x2_44", "f16x3_compensated_nn_128x128", "f16x3_compensated_nn_128x128",
+                   "split_sum_if_f32_f32_4x4", "bf16x3_44", "bf16x6_nn_128x128", "gemm_if_nn_128x128_4"}));
   EXPECT_EQ(recorder_.ctas[1], 132U);
-  EXPECT_EQ(recorder_.ctas[2], 128U);
-  const auto rows = f16x3::tail_of(problem(4096, 4096, 4096));
+  EXPECT_EQ(recorder_.ctas[2], 120U);
+  const auto rows = f16x3::tail_of(problem(5120, 5120, 5120));
   ASSERT_TRUE(rows);
-  EXPECT_EQ(std::tuple(rows->columns, rows->at, rows->splits), std::tuple(false, 3840, 2));
-  GemmProblem p = problem(4096, 11008, 4096);
+  EXPECT_EQ(std::tuple(rows->columns, rows->at, rows->splits), std::tuple(false, 4992, 3));
+  GemmProblem p = problem(2560, 11008, 4096);
   const auto columns = f16x3::tail_of(p);
   ASSERT_TRUE(columns);
   EXPECT_TRUE(columns->columns);
@@ -131,8 +132,9 @@ TEST_F(F16x3Test, WholeRoundsAndATail) {
   EXPECT_EQ(sum, "split_sum_if_f32_f32_4x4");
   EXPECT_EQ(launched(p)[3], "split_sum_if_f32_f32_1x4");
   EXPECT_EQ(launched(p, "f16_128x128")[1], "f16x3_nn_128x128");
+  EXPECT_EQ(launched(p, "f16_128x128")[2].substr(0, 9), "f16x3_nn_") << "sums of one class";
   // Of one part it has no sums to add up, and nothing is cut that otherwise would not be.
-  p = problem(4608, 4608, 4608);
+  p = problem(1024, 5120, 2048);
   const auto whole = f16x3::tail_of(p);
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->splits, 1);

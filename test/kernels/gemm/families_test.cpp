@@ -10,8 +10,9 @@ namespace {
 
 TEST(Families, EveryKernelHasARow) {
   const Registry& registry = current_device().registry();
-  for (const char* op : {"sgemm", "gemm", "sgemm_ring", "sgemm_ring8", "dgemm", "gemm64", "hgemm", "hgemm_resident",
-                         "hgemm_cluster", "bf16x6", "bf16x6_32", "bf16x6_rs", "f16x3", "f16x3_rs"}) {
+  for (const char* op :
+       {"sgemm", "gemm", "sgemm_ring", "sgemm_ring8", "dgemm", "gemm64", "hgemm", "hgemm_resident", "hgemm_cluster",
+        "bf16x6", "bf16x6_32", "bf16x6_rs", "f16x3", "f16x3_compensated", "f16x3_rs"}) {
     EXPECT_FALSE(registry.of_op(op).empty()) << op;
     for (const Kernel* k : registry.of_op(op)) {
       const Family& family = family_of(*k);

@@ -141,7 +141,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     out.tile = std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
     if (ring) out.tile = "ring" + out.tile;
     if (on_tensor_cores(k)) out.tile = hgemm::tile_name(k);
-    if (op == "f16x3") out.tile = f16x3::tile_name(k);
+    if (op == f16x3::kPlain || op == f16x3::kCompensated) out.tile = f16x3::tile_name(k);
     if (op == "f16x3_rs") few_rows(k, out);
     if (of_three_written(k)) out.tile = bf16x6::tile_name(k);
     if (op == "bf16x6_rs") many_rows(k, out);
@@ -173,7 +173,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     return k.manifest().op == "bf16x6" || k.manifest().op == "bf16x6_32";
   }
   static bool of_three_pieces(const Kernel& k) { return of_three_written(k) || k.manifest().op == "bf16x6_rs"; }
-  static bool of_two_pieces(const Kernel& k) { return k.manifest().op == "f16x3" || k.manifest().op == "f16x3_rs"; }
+  static bool of_two_pieces(const Kernel& k) { return k.manifest().op.starts_with("f16x3"); }
   static bool in_pieces(const Kernel& k) { return of_three_pieces(k) || of_two_pieces(k); }
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {

@@ -16,7 +16,15 @@ from test_precision import DISTRIBUTIONS, LAYOUTS, Floats, put, same_bits
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
-TILES = {"f16_128x64": 2, "f16_128x128": 2, "f16_128x192": 2, "128x128": 3, "128x192": 3}
+TILES = {
+    "f16_128x64": 2,
+    "f16_128x128": 2,
+    "f16_128x192": 2,
+    "f16_c128x64": 2,
+    "f16_c128x128": 2,
+    "128x128": 3,
+    "128x192": 3,
+}
 SPECIAL = [np.nan, -np.inf, 3.4e38, 1e38, 1e-38, 1e-45]
 
 

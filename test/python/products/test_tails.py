@@ -12,7 +12,9 @@ from test_precision import DISTRIBUTIONS, LAYOUTS, Floats, put, same_bits
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
-TILES = ["f16_128x64", "f16_128x128", "f16_128x192"]
+# Of plain totals, and of compensated ones: other bits.
+CLASSES = [["f16_128x64", "f16_128x128", "f16_128x192"], ["f16_c128x64", "f16_c128x128"]]
+TILES = [*CLASSES[0], *CLASSES[1]]
 # m, n, k, the tail's axis, where it begins, its parts
 SHAPES = [
     (130, 70, 257, "r", 128, 2),
@@ -69,14 +71,15 @@ def test_sums_are_those_of_one_part_and_of_so_many(
     r = np.random.default_rng(8)
     a, b = put(DISTRIBUTIONS[case](r, (m, k))), put(DISTRIBUTIONS[case](r, (k, n)), "t")
     three = dot(a, b, "128x128")
-    head, tail = (dot(a, b, TILES[0], s) for s in (1, splits))
-    falls_back = same_bits(head, three)
-    assert falls_back == (case in ("wide", "few huge"))
-    want = three if falls_back else joined(head, tail, axis, at)
-    if splits > 1 and case == "normal":
-        assert not same_bits(want, head) and not same_bits(want, tail), "parts of its own"
-    for tile in TILES:
-        assert same_bits(dot(a, b, name(tile, axis, at, splits)), want)
+    for tiles in CLASSES:
+        head, tail = (dot(a, b, tiles[0], s) for s in (1, splits))
+        falls_back = same_bits(head, three)
+        assert falls_back == (case in ("wide", "few huge"))
+        want = three if falls_back else joined(head, tail, axis, at)
+        if splits > 1 and case == "normal":
+            assert not same_bits(want, head) and not same_bits(want, tail), "parts of its own"
+        for tile in tiles:
+            assert same_bits(dot(a, b, name(tile, axis, at, splits)), want)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e9, 1e38, 1e-45])
@@ -142,13 +145,13 @@ def test_the_librarys_own_choice() -> None:
     m, n, k, at, splits = 2304, 1920, 768, 2176, 3
     r = np.random.default_rng(13)
     a, b = put(r.standard_normal((m, k), dtype=np.float32)), put(r.standard_normal((k, n), dtype=np.float32))
-    want = dot(a, b, name(TILES[0], "r", at, splits))
+    want = dot(a, b, name(CLASSES[1][0], "r", at, splits))
     assert same_bits(ng.dot(a, b, precision="tensor").get(), want)
     if tier.LONG:
-        head, tail = (dot(a, b, TILES[0], s) for s in (1, splits))
+        head, tail = (dot(a, b, CLASSES[1][0], s) for s in (1, splits))
         assert same_bits(want, joined(head, tail, "r", at))
         assert not same_bits(want, head) and not same_bits(want, tail)
-        assert same_bits(ng.dot(a, b, precision="tensor", tile=TILES[2]).get(), want)
+        assert same_bits(ng.dot(a, b, precision="tensor", tile=CLASSES[1][1]).get(), want)
 
 
 def test_plans_and_graphs() -> None:

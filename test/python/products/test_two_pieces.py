@@ -14,7 +14,7 @@ from test_precision import DISTRIBUTIONS, LAYOUTS, Floats, errors, put, same_bit
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
-TILES = ["f16_128x128", "f16_128x192", "f16_128x64"]
+TILES = ["f16_128x128", "f16_128x192", "f16_128x64", "f16_c128x128", "f16_c128x64"]
 
 
 def dots(a: ng.GPUTensor, b: ng.GPUTensor, tile: str = TILES[0], **options: Any) -> tuple[Floats, Floats]:
