@@ -265,7 +265,7 @@ std::vector<const Kernel*> candidates(const Registry& registry, const GemmProble
     if (pieces::many_rows(p)) return of_ops(registry, {"bf16x6_rs", "bf16x6_32"});
     if (!pieces::in_two(p)) return of_ops(registry, {"bf16x6"});
     if (pieces::in_registers(p)) return of_ops(registry, {"f16x3_rs", "f16x3"});
-    return of_ops(registry, {f16x3::kCompensated});
+    return of_ops(registry, {f16x3::is_compensated(p) ? f16x3::kCompensated : f16x3::kPlain});
   }
   if (on_tensor_cores(registry, p)) return of_ops(registry, {"hgemm", "hgemm_resident", "hgemm_cluster"});
   if (wide(p.a_type)) return gemm64::kernels(registry);

@@ -47,9 +47,11 @@ bool is_short(const GemmProblem& p) {
   constexpr double kShort = 120;
   return strict_microseconds(p) < kShort;
 }
+// By plain sums, whatever the product has: what compares with f16x3_rs.sass and with multiply-adds has been measured so.
 double two_written_microseconds(const GemmProblem& p) {
   const double launches = is_short(p) ? 5 : 7.5;
-  return f16x3::choice_of(p).cost + launches;
+  const bf16x6::Choice plain = bf16x6::best(p, f16x3::kPlainWidths, f16x3::kPieces, least_splits(p));
+  return plain.cost + launches;
 }
 double registers_microseconds(const GemmProblem& p) {
   constexpr double kLaunches = 7;  // before and after it

@@ -62,8 +62,18 @@ std::int64_t step_of(const bf16x6::Split& s) {
 
 }  // namespace
 
+bool is_compensated(const GemmProblem& p) {
+  constexpr std::int64_t kFour = 4;
+  return p.n % kFour == 0;
+}
+
+std::span<const bf16x6::Width> widths_of(const GemmProblem& p) {
+  if (is_compensated(p)) return kWidths;
+  return kPlainWidths;
+}
+
 bf16x6::Choice choice_of(const GemmProblem& p) {
-  return bf16x6::best(p, kWidths, kPieces, pieces::least_splits(p));
+  return bf16x6::best(p, widths_of(p), kPieces, pieces::least_splits(p));
 }
 
 std::int64_t splits_of(const GemmProblem& p) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,10 @@ inline constexpr std::array kPlainWidths = {bf16x6::Width{64, 0.66}, bf16x6::Wid
                                             bf16x6::Width{192, 1.62}};  // of f16x3.sass
 inline constexpr const char* kCompensated = "f16x3_compensated";
 inline constexpr const char* kPlain = "f16x3";
+// Which of the two computes a product of written pieces that is not f16x3_rs.h's: compensated sums where rows of C may begin at multiples of
+// 16 bytes. Others are stored slowly, and f16x3.sass has fewer tiles of them.
+bool is_compensated(const GemmProblem& problem);
+std::span<const bf16x6::Width> widths_of(const GemmProblem& problem);
 
 // Of one that is computed from two pieces without being asked: the splits of k that cost least, of those whose errors are no larger
 // than strict's.

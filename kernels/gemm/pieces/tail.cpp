@@ -53,7 +53,7 @@ void add_splits(const GemmProblem& p, Tail t, double head, Priced& best) {
   const std::int64_t chunks = chunks_of(p);
   for (t.splits = 1; t.splits <= std::clamp<std::int64_t>(chunks / kLeastChunks, 1, kMostSplits); ++t.splits) {
     if (hgemm::effective(chunks, t.splits) != t.splits) continue;
-    for (const bf16x6::Width& w : kWidths) {
+    for (const bf16x6::Width& w : widths_of(p)) {
       const double c = head + bf16x6::microseconds(q, w, t.splits, hgemm::kProcessors, kPieces);
       if (c < best.cost) best = {t, c};
     }
@@ -78,8 +78,8 @@ std::optional<Tail> tail_of(const GemmProblem& problem, std::string_view tile) {
   p.activation = GemmActivation::none;
   p.rounding = {};
   p.beta = 0;
-  Priced best = {std::nullopt, kClear * bf16x6::best(p, kWidths, kPieces).product - kLaunches};
-  for (const bf16x6::Width& w : kWidths) {
+  Priced best = {std::nullopt, kClear * bf16x6::best(p, widths_of(p), kPieces).product - kLaunches};
+  for (const bf16x6::Width& w : widths_of(p)) {
     const std::int64_t down = ceil_div(p.m, kRows);
     const std::int64_t across = ceil_div(p.n, w.columns);
     const std::int64_t whole = down * across / hgemm::kProcessors * hgemm::kProcessors;

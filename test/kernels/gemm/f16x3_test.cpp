@@ -73,6 +73,8 @@ TEST_F(F16x3Test, LaunchesOfALongProduct) {
   p.splits = 1;
   EXPECT_EQ(launched(p, "f16_128x192"),
             (Names{"f16x2_11", "f16x3_tn_128x192", "bf16x3_11", "bf16x6_tn_128x128", "gemm_if_tn_64x64_1"}));
+  EXPECT_EQ(launched(problem(4095, 4097, 4099)).at(1), "f16x3_nn_128x192") << "rows of C begin anywhere";
+  EXPECT_EQ(launched(problem(4095, 4096, 4099)).at(1), "f16x3_compensated_nn_128x128");
   const Names parts = launched(problem(2000, 2000, 40000));
   ASSERT_EQ(parts.size(), 6U);
   EXPECT_EQ(parts[1].substr(0, 21), "f16x3_compensated_nn_");
@@ -172,10 +174,12 @@ TEST_F(F16x3Test, TailsOfManyProducts) {
     EXPECT_EQ(rest.c - p.c, 4U * static_cast<std::uint64_t>(tail->columns ? tail->at : tail->at * p.ldc));
     const auto least = [&](const GemmProblem& q, std::int64_t splits) {
       double out = 1e30;
-      for (const auto& w : f16x3::kWidths) out = std::min(out, bf16x6::microseconds(q, w, splits, 132, f16x3::kPieces));
+      for (const auto& w : f16x3::widths_of(p))
+        out = std::min(out, bf16x6::microseconds(q, w, splits, 132, f16x3::kPieces));
       return out;
     };
-    EXPECT_LT(least(head, 1) + least(rest, tail->splits) + 4, bf16x6::best(p, f16x3::kWidths, f16x3::kPieces).product);
+    EXPECT_LT(least(head, 1) + least(rest, tail->splits) + 4,
+              bf16x6::best(p, f16x3::widths_of(p), f16x3::kPieces).product);
   }
   EXPECT_GT(found, 40);
   EXPECT_LT(found, 360);
