@@ -173,8 +173,8 @@ def clusters() -> dict[str, Case]:
             to = ng.zeros((1001, 64) if swapped else (64, 1001), dtype=dtype)  # of this type alone: rows in place
             return ng.dot(long.T, short.T, to) if swapped else ng.dot(short, long, to)
 
-        # A case's name seeds its operands: it stays as it was recorded.
-        out[f"cluster rows {dtype} {'swapped' if swapped else 'as it is'}"] = rows
+        # The name seeds its operands: "exchanged" is the word of the day it was recorded.
+        out[f"cluster rows {dtype} {'exchanged' if swapped else 'as it is'}"] = rows
     return out
 
 
