@@ -146,9 +146,6 @@ def __getattr__(name: str) -> _typing.Any:
         found = _import_module(_PUBLIC_MODULES[name])
     elif name in _OWN_MODULES:
         found = _import_module(f"nervanagpu.{name}")
-        for module in _LATER:
-            if module.startswith(f"{name}."):
-                _import_module(f"nervanagpu.{module}")
     elif name.startswith("_"):
         raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}")
     else:

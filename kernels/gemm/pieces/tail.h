@@ -39,7 +39,7 @@ Offsets offsets_of(const GemmProblem& problem, const Tail& tail);
 std::size_t workspace(const GemmProblem& problem, std::int64_t splits, const std::optional<Tail>& tail,
                       std::int64_t kept = 0);  // bf16x6::room()
 
-// f16x3.sass for the tail, of the cheapest tile.
+// The op's kernel for the tail, of the cheapest tile.
 bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& problem, const Tail& tail, std::string_view op,
                             int multiprocessors);
 hgemm::Maps tail_maps(const Kernel& kernel, const GemmProblem& problem, const Tail& tail);

@@ -1,5 +1,8 @@
 """Linear algebra: products of matrices, and what numpy.linalg has, by its names (docs/linalg.md)."""
 
+from types import ModuleType as _ModuleType
+
+from nervanagpu.calls.submodules import submodule as _submodule
 from nervanagpu.function_table import public
 from nervanagpu.linalg.contractions import cross, matrix_power, multi_dot, outer, tensordot, vecdot
 from nervanagpu.linalg.decompositions import (
@@ -63,3 +66,7 @@ for _name in __all__:
     if _name not in ("LinAlgError", "batched_dot", "dot", "grouped_dot", "matmul"):  # NumPy has these elsewhere
         public(space="linalg")(globals()[_name])
 public(space="linalg", numpy=False)(matmul)
+
+
+def __getattr__(name: str) -> _ModuleType:
+    return _submodule(__name__, name)

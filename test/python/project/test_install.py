@@ -188,6 +188,15 @@ print(type(np.fft.fft(ng.ones(4))).__name__)
         assert done.stdout == "module 'nervanagpu' has no attribute 'no_such_name'\nGPUTensor\n"
 
 
+def test_modules_come_later_beside_others_of_their_package():
+    code = """
+import nervanagpu as ng
+assert ng.linalg.gemm_plan and ng.assemble and ng.kernels.textures and ng.kernels.modules
+assert not hasattr(ng.kernels, "no_such_module") and not hasattr(ng.linalg, "_hidden")
+"""
+    run(sys.executable, "-c", code, env={**os.environ, "NERVANAGPU_DEVICE": "emulator"})
+
+
 def test_what_comes_later_runs_where_its_tensors_are():
     code = """
 import nervanagpu as ng
