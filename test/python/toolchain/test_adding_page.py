@@ -109,7 +109,7 @@ def test_an_activation_is_a_row_and_a_macro(tmp_path: Path) -> None:
     y = ng.zeros(32)
     ng.SassModule(ACTIVATED, include_dirs=[tmp_path / "kernels"]).activated[1, 32](ng.array(x), y, 9 << 8)
     assert np.array_equal(y.get(), activation_reference.value(row.value, x=x))
-    assert "| `tamed` | `max(min(x / 4, 1), -1)` | none |" in (tmp_path / "docs/gemm.md").read_text()
+    assert "| `tamed` | `max(min(x / 4, 1), -1)` | none |" in (tmp_path / "docs/gemm.md").read_text(encoding="utf-8")
     compiler = shutil.which("c++")
     if compiler is None:
         pytest.skip("there is no c++")
