@@ -122,12 +122,12 @@ def written(root: Path = ROOT) -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    old = [path for path, text in written().items() if path.read_text(encoding="utf-8") != text]
-    for path in old:
+    old = {path: text for path, text in written().items() if path.read_text(encoding="utf-8") != text}
+    for path, text in old.items():
         if "--check" in arguments:
             print(f"{path.relative_to(ROOT)} is not what the rows say: run tools/activations.py", file=sys.stderr)
         else:
-            path.write_text(written()[path], encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
     return 1 if old and "--check" in arguments else 0
 
 

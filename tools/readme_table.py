@@ -31,9 +31,13 @@ def file_of(name: str) -> Path:
     return next(RESULTS.glob(f"*/{name}.json"), RESULTS / f"{name}.json")
 
 
+def _commits(result: dict, rows: list[dict], digits: int = 12) -> str:
+    """The file's, without what it says after it, or what a row says that is of another."""
+    return ", ".join(dict.fromkeys((r.get("commit") or result["commit"].split()[0])[:digits] for r in rows))
+
+
 def _commit(result: dict) -> str:
-    """Without what a file says after it."""
-    return result["commit"].split()[0][:12]
+    return _commits(result, result.get("rows") or [{}])
 
 
 def gemm(result: dict) -> str:
@@ -355,14 +359,13 @@ def summary() -> str:
             dtypes = [f"{r['dtype']}{' tensor' if r.get('precision') == 'tensor' else ''}" for r in rows]
             times = " and ".join(f"{r.get('median_ms', r['ms']):.2f}" for r in rows)
             what = f"{NETWORKS[case]}, {' and '.join(dtypes)}, N={rows[0]['n']}: {times} ms a step"
-            commits = dict.fromkeys((r.get("commit") or networks["commit"])[:7] for r in rows)
             ratios = " and ".join(f"**{r['ratio']:.2f}**" for r in rows)
-            lines.append(line(what, peer, ratios, networks, ", ".join(commits)))
+            lines.append(line(what, peer, ratios, networks, _commits(networks, rows, 7)))
     for name, what, peer, dtype in SPREADS:
         result = load(name)
         rows = [r for r in result["rows"] if dtype in (None, r["dtype"]) and " tile " not in r["case"]]
         ratios = [r["ratio"] for r in rows if r["ratio"]]
-        lines.append(line(what, peer, _spread(ratios), result))
+        lines.append(line(what, peer, _spread(ratios), result, _commits(result, rows, 7)))
     sorts = load("sort")
     keys = next(r for r in sorts["rows"] if r["shape"] == [10**8] and r["dtype"] == "float32")
     both = [keys[name] for name in ("sort", "argsort")]
