@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "src/device/select_device.h"
 #include "src/memory/storage.h"
 
 namespace nervanagpu {
