@@ -126,7 +126,6 @@ std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e, 
 float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to,
                 const Cut& cut) {
   const std::int64_t chunk = order.number("chunk", 0);
-  const std::int64_t most = order.number("total", 0);
   const bool compensated = order.number("compensated", 0) != 0;
   const auto step = static_cast<std::size_t>(order.number("step", 0));
   const auto a = halves_of(t.a, cut.e_a, order.number("round_bias", 0));
@@ -145,12 +144,8 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
       const float next = total + sum;
       lost = sum - (next - total);
       total = next;
-      continue;
-    }
-    float sum = cross * 0x1p-10F;
-    for (std::int64_t l = begin; l < begin + chunk; l += most, sum = 0) {
-      const auto end = static_cast<std::size_t>(std::min(to, l + most));
-      total += core.run(a[0], b[0], std::min(static_cast<std::size_t>(l), end), end, step, sum);
+    } else {
+      total += core.run(a[0], b[0], first, last, step, cross * 0x1p-10F);
     }
   }
   if (compensated) total += std::fma(cross, 0x1p-10F, lost);
@@ -187,7 +182,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows", "taps"}},
       {"pieces", {"chunk", "step", "total"}},
-      {"halves", {"chunk", "step", "round_bias", "total", "compensated"}},
+      {"halves", {"chunk", "step", "round_bias", "compensated"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},
